@@ -73,6 +73,16 @@ pub enum Since {
     Creation,
 }
 
+impl Since {
+    /// The name in JSON output: `start` or `creation`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Creation => "creation",
+        }
+    }
+}
+
 impl fmt::Display for StopAfter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let duration = format_notice(self.duration);

@@ -92,7 +92,7 @@ pub(crate) struct StatusEntry {
     pub(crate) name: String,
     /// The time zone of the schedule.
     pub(crate) timezone: String,
-    /// Where the schedule is defined: `object`, `namespace` or `scaler`.
+    /// Where the schedule is defined: `object`, `team`, `namespace` or `scaler`.
     pub(crate) from: String,
     /// The named schedule that it follows.
     pub(crate) schedule: Option<String>,
@@ -116,6 +116,8 @@ pub(crate) struct StatusEntry {
     pub(crate) next: Option<String>,
     /// `start`, `stop` or `scale to N`; null if it is not known in advance, as after a pause.
     pub(crate) next_action: Option<String>,
+    /// The timer that stops the workload.
+    pub(crate) stop_after: Option<StopAfterEntry>,
     /// The dependencies of a start that is due.
     pub(crate) waits_for: Option<WaitsForEntry>,
     /// The Services that wake the workload.
@@ -155,6 +157,18 @@ pub(crate) struct HeldDownEntry {
     pub(crate) memory_bytes: u64,
 }
 
+/// The annotation `dayshift/stop-after`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct StopAfterEntry {
+    /// How long the workload runs before it is stopped.
+    pub(crate) seconds: i64,
+    /// `start`, or `creation` if later starts do not restart the timer.
+    pub(crate) since: String,
+    /// The time from which it counts; null before a controller has recorded it, and after a manual stop.
+    pub(crate) started: Option<String>,
+}
+
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct WaitsForEntry {
@@ -180,7 +194,7 @@ pub(crate) struct OverrideEntry {
     /// `wake`, `sleep` or `pause`.
     pub(crate) action: String,
     pub(crate) until: Option<String>,
-    /// Where it is defined: `object` or `namespace`.
+    /// Where it is defined: `object`, `team` or `namespace`.
     pub(crate) from: String,
     /// The user, if the API server recorded it.
     pub(crate) by: Option<String>,
@@ -197,7 +211,7 @@ pub(crate) struct ProblemEntry {
     pub(crate) start: usize,
     /// The end of the invalid bytes, exclusive.
     pub(crate) end: usize,
-    /// Where it is defined: `object`, `namespace` or `scaler`.
+    /// Where it is defined: `object`, `team`, `namespace` or `scaler`.
     pub(crate) from: String,
 }
 
@@ -427,13 +441,16 @@ mod tests {
         namespace: String,
         name: String,
         timezone: String,
-        /// Where the schedule is defined, unless it is the object: `namespace` or `scaler`.
+        /// Where the schedule is defined, unless it is the object: `team`, `namespace` or `scaler`.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<String>,
         boundaries: Vec<Boundary>,
         /// The dependencies of its starts.
         #[serde(skip_serializing_if = "Option::is_none")]
         after: Option<Dependencies>,
+        /// The timer that stops the workload. Its boundaries include these stops.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stop_after: Option<PlannedTimer>,
         /// The excluded dates of calendars.
         #[serde(skip_serializing_if = "Option::is_none")]
         holidays: Option<Vec<Holiday>>,
@@ -477,6 +494,15 @@ mod tests {
         objects: Vec<String>,
         /// The maximum wait in seconds.
         within_seconds: i64,
+    }
+
+    /// The annotation `dayshift/stop-after`.
+    #[derive(JsonSchema)]
+    struct PlannedTimer {
+        /// How long the workload runs before it is stopped.
+        seconds: i64,
+        /// `start`, or `creation` if later starts do not restart the timer.
+        since: String,
     }
 
     #[derive(JsonSchema)]

@@ -23,8 +23,8 @@ use dayshift_workload::{
 use crate::cli::output::{
     documents::{
         ApiVersion, HeldDownEntry, OnRequestEntry, OverrideEntry, ProblemEntry, RequestsEntry,
-        RevertEntry, StatusDocument, StatusEntry, TzdataEntry, Unread, WaitsForEntry,
-        write_document,
+        RevertEntry, StatusDocument, StatusEntry, StopAfterEntry, TzdataEntry, Unread,
+        WaitsForEntry, write_document,
     },
     status::{
         ColumnVisibility::{Always, IfKnown, Instead, Wide, WideInherited, WithValue},
@@ -247,6 +247,11 @@ impl<'a> StatusOutput<'a> {
             },
             next: time(status.next),
             next_action: status.next_action.map(|action| action.to_string()),
+            stop_after: status.stop_after.map(|(after, started)| StopAfterEntry {
+                seconds: after.duration.num_seconds(),
+                since: after.since.name().to_owned(),
+                started: time(started),
+            }),
             waits_for: status.waits_until().map(|until| WaitsForEntry {
                 objects: status.waits_for.iter().map(Dependency::to_string).collect(),
                 until: time(Some(until)),

@@ -1,5 +1,7 @@
 //! Plans with `stop-after`.
 
+use serde_json::json;
+
 use super::program::{plan_of, web};
 use crate::program::Ended;
 
@@ -38,6 +40,22 @@ fn a_plan_stops_after_each_start_unless_the_schedule_stops_first() {
     );
     let starts = starts.boundaries();
     assert_eq!(starts.len(), 2, "each start restarts the timer: {starts:?}");
+}
+
+#[test]
+fn the_json_has_the_timer() {
+    let timer = |line: &str| {
+        let plan = two_days(&["dayshift/stop: '19:00'", line], "json").json();
+        plan["workloads"][0].get("stopAfter").cloned()
+    };
+    let expected = json!({"seconds": 5_400, "since": "start"});
+    assert_eq!(timer("dayshift/stop-after: 1h 30m"), Some(expected));
+    let expected = json!({"seconds": 172_800, "since": "creation"});
+    assert_eq!(
+        timer("dayshift/stop-after: 48h since creation"),
+        Some(expected)
+    );
+    assert_eq!(timer("dayshift/timezone: UTC"), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The stop of a timer in `dayshift status`, and in `dayshift plan` of a cluster.
 
+use serde_json::json;
+
 use super::state;
 use crate::fake_server::Cluster;
 
@@ -39,9 +41,19 @@ fn status_shows_the_stop_and_what_makes_it_later() {
         fixed.contains("stop 18:20") && !fixed.contains("unless"),
         "{fixed}"
     );
-    let json = cluster.dayshift(&["status", "web", "-o", "json"]).json();
-    assert_eq!(json["workloads"][0]["nextAction"], "stop");
     assert_eq!((ran.status, &*ran.err), (0, ""));
+    cluster.deployment("hours", 3, &[("hours", "00:00-24:00")]);
+    let of = |name: &str| {
+        let json = cluster.dayshift(&["status", name, "-o", "json"]).json();
+        json["workloads"][0].clone()
+    };
+    let started = "2026-11-20T10:20:00+00:00";
+    assert_eq!(of("web")["nextAction"], "stop");
+    for (name, since) in [("web", "start"), ("fixed", "creation")] {
+        let expected = json!({"seconds": 28_800, "since": since, "started": started});
+        assert_eq!(of(name)["stopAfter"], expected, "{name}");
+    }
+    assert_eq!(of("hours")["stopAfter"], json!(null));
 }
 
 #[test]

@@ -73,6 +73,13 @@ impl Serialize for WorkloadPlan {
         if let Some(after) = &self.after {
             fields.serialize_entry("after", after)?;
         }
+        if let Some(stop_after) = self.spec().and_then(|spec| spec.stop_after) {
+            let timer = Timer {
+                seconds: stop_after.duration.num_seconds(),
+                since: stop_after.since.name(),
+            };
+            fields.serialize_entry("stopAfter", &timer)?;
+        }
         if !self.holidays.is_empty() {
             fields.serialize_entry("holidays", &self.holidays)?;
         }
@@ -111,6 +118,12 @@ impl Serialize for WorkloadPlan {
 struct Money<'p> {
     amount: f64,
     currency: Option<&'p str>,
+}
+
+#[derive(Serialize)]
+struct Timer {
+    seconds: i64,
+    since: &'static str,
 }
 
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use dayshift_cluster::{
     decode::WithManagers,
     read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
 };
-use dayshift_schedule::{Action, Direction, Since, Zone};
+use dayshift_schedule::{Action, Direction, Since, StopAfter, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
     Author, Dependency, Duty, Enforce, Inputs, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue,
@@ -55,6 +55,8 @@ pub struct WorkloadStatus {
     pub next_action: Option<Action>,
     /// What makes the next action later.
     pub next_unless: Option<&'static str>,
+    /// Its `stop-after`, and the last start from which that counts, if it is known.
+    pub stop_after: Option<(StopAfter, Option<DateTime<Utc>>)>,
     /// The dependencies of a start that is due.
     pub waits_for: Vec<Dependency>,
     /// The dependencies that its next starts ignore.
@@ -237,6 +239,7 @@ impl WorkloadStatus {
             next: None,
             next_action: None,
             next_unless: None,
+            stop_after: None,
             waits_for: Vec::new(),
             ignored_dependencies: Vec::new(),
             active_override: None,
@@ -315,6 +318,9 @@ impl WorkloadStatus {
     ) {
         let (object, state) = (&observed.object, &observed.state());
         self.zone = spec.schedule.zone();
+        self.stop_after = spec
+            .stop_after
+            .map(|after| (after, state.started.map(|started| started.at)));
         self.leaves_count_to_hpa = spec.replicas == Some(Replicas::ONE)
             && spec.stop_replicas == Replicas::ZERO
             && spec.largest_count().is_none();
