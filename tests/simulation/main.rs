@@ -21,6 +21,7 @@
 //! - `harness/`: the controller, the cluster in memory, users and faults
 //! - `morning/`: starts with dependencies and slots, with an oracle of their own
 //! - `requests/`: connections that wake, with an oracle of their own
+//! - `timers/`: `stop-after` and defaults of teams, with an oracle of their own
 //! - `seeded/`: seeded defects that the scenarios must find
 //! - `regressions/`: scenarios that failed once, by subject
 #![allow(
@@ -36,6 +37,7 @@ mod harness;
 mod morning;
 mod requests;
 mod scenario;
+mod timers;
 
 use std::{
     collections::{BTreeMap, hash_map::RandomState},
