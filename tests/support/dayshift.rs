@@ -96,6 +96,12 @@ impl Dayshift {
         get(self.address()?, path)
     }
 
+    /// A page of `dayshift dashboard`. `None` until it shows the cluster.
+    pub(crate) fn page(&self, path: &str) -> Option<String> {
+        let (status, body) = get_with(self.address()?, path, &self.cookie()?)?;
+        (status == 200 && !body.contains("Reading the cluster")).then_some(body)
+    }
+
     /// The process ID.
     pub(crate) fn id(&self) -> u32 {
         self.program.id()
@@ -144,9 +150,15 @@ impl Drop for Dayshift {
 
 /// The status and body of a GET. `None` if the server does not respond.
 pub(super) fn get(address: SocketAddr, path: &str) -> Option<(u16, String)> {
+    get_with(address, path, "")
+}
+
+/// The same with additional header lines.
+fn get_with(address: SocketAddr, path: &str, headers: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
+    let head = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n{headers}\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;

@@ -2,11 +2,8 @@
 //! unreadable kinds. Tests `status`, `dashboard`, `sleep` and `restore` under a Role while the permission for
 //! one kind is granted and revoked.
 
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -86,29 +83,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A page of a dashboard; `None` until it exists.
-fn page(dashboard: &Dayshift, path: &str) -> Option<String> {
-    let address: SocketAddr = dashboard.address()?;
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    let cookie = dashboard.cookie()?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.0\r\nHost: {address}\r\n{cookie}\r\n"
-    )
-    .ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    (answer.contains(" 200 OK") && !answer.contains("Reading the cluster")).then_some(answer)
-}
-
 /// Waits until each page shows the Deployment, and the CronJobs if they are allowed.
 fn await_pages(reader: &Reader<'_>, dashboard: &Dayshift, are_refused: bool) {
     let web = format!("/object/{}/deploy/web", reader.team.name());
     for path in ["/", "/timeline", &web] {
         eventually(&format!("{path}, CronJobs refused: {are_refused}"), || {
-            let page = page(dashboard, path)?;
+            let page = dashboard.page(path)?;
             assert!(page.contains("web"), "{path}: {page}");
+            let forbidden = "Your permissions do not allow you to change these workloads.";
+            let has_form = page.contains("name=\"token\"");
+            let is_explained = page.contains(forbidden) || path == "/";
+            assert!(is_explained && !has_form, "{path}: {page}");
             let shows = path != "/timeline" || page.contains("report") != are_refused;
             // After a broken connection, other kinds might be missing for a short time.
             let counts = [REFUSED, "are not shown"].map(|it| page.matches(it).count());
@@ -123,7 +108,7 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
     let arguments = ["dashboard", "-n", reader.team.name()];
     let dashboard = Dayshift::run_as(&reader.kubeconfig(&way.url()), &arguments);
     await_pages(&reader, &dashboard, true);
-    let timeline = eventually("the timeline page", || page(&dashboard, "/timeline"));
+    let timeline = eventually("the timeline page", || dashboard.page("/timeline"));
     for part in [
         "cronjobs.batch is forbidden: User",
         &format!("namespace {}", reader.team.name()),
