@@ -8,6 +8,7 @@ use kube::api::{Api, PostParams};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
+use crate::e2e::overrides::authors::apply_stamp;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, scenarios, soon,
@@ -15,12 +16,14 @@ use crate::support::{
 
 const PERMISSION: &str = include_str!("../../../manifests/team-defaults.yaml");
 const POLICY: &str = include_str!("../../../manifests/policy/team-defaults.yaml");
+const WRITERS: &str = include_str!("../../../manifests/policy/writers.yaml");
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
         team_without_namespace_rights_schedules_and_wakes_its_workloads,
         policy_rejects_invalid_team_defaults,
+        policies_record_and_restrict_the_users_who_write_the_config_map,
     ]
 }
 
@@ -337,4 +340,102 @@ fn policy_rejects_invalid_team_defaults(plane: &ControlPlane) {
     });
     assert_eq!(rejection(object("dayshift", valid)), None);
     assert_eq!(rejection(object("dayshift", json!({}))), None);
+}
+
+/// `stamp.yaml` and `writers.yaml`.
+fn policies_record_and_restrict_the_users_who_write_the_config_map(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "owned-writers");
+    let jane = developer(&team);
+    apply_stamp(&team);
+    let run = |user: &str, arguments: &[&str]| {
+        let who = [&*format!("--as={user}"), "--as-group=system:masters"];
+        team.kubectl(&[arguments, &who].concat()).success();
+    };
+    let by = || {
+        let get = [
+            "get",
+            "configmap",
+            "dayshift",
+            "-o",
+            "jsonpath={.data.override-by}",
+        ];
+        team.kubectl(&get).success()
+    };
+    let patch = |user: &str, data: Value| {
+        let data = json!({"data": data}).to_string();
+        run(
+            user,
+            &[
+                "patch",
+                "configmap",
+                "dayshift",
+                "--type=merge",
+                "-p",
+                &data,
+            ],
+        );
+        by()
+    };
+    let claim = [
+        "--from-literal=pause=true",
+        "--from-literal=override-by=boss",
+    ];
+    let create = ["create", "configmap", "dayshift"];
+    run("ann", &[&create[..], &claim].concat());
+    assert_eq!(by(), "ann");
+    assert_eq!(patch("kim", json!({"override-by": "boss"})), "ann");
+    assert_eq!(patch("kim", json!({"hours": "09:00-19:00"})), "ann");
+    assert_eq!(
+        patch("kim", json!({"reason": "audit", "override-by": "boss"})),
+        "kim"
+    );
+    assert_eq!(patch("ann", json!({"pause": null})), "");
+    run(
+        "ann",
+        &[&["create", "configmap", "other"][..], &claim].concat(),
+    );
+
+    let account = format!("system:serviceaccount:{}:jane", team.name());
+    let policy = WRITERS
+        .replace("system:serviceaccount:shop:annotator", &account)
+        .replace("dayshift-writers", &format!("writers-{}", team.name()));
+    assert!(policy.contains(&account));
+    apply(plane, &policy);
+    let as_jane = |arguments: &[&str]| {
+        let namespace = ["-n", team.name()];
+        plane.kubectl_as(&jane, &[arguments, &namespace].concat())
+    };
+    let merge = |patch: &str| {
+        as_jane(&[
+            "patch",
+            "configmap",
+            "dayshift",
+            "--type=merge",
+            "-p",
+            patch,
+        ])
+    };
+    let mut minute = 0;
+    let refused = eventually("the policy is in force", || {
+        minute += 1;
+        let patch = json!({"data": {"hours": format!("09:00-18:{minute:02}")}});
+        let answer = merge(&patch.to_string());
+        (!answer.ok).then_some(answer.stderr)
+    });
+    assert!(
+        refused.contains("this user may not write the defaults of a team"),
+        "{refused}"
+    );
+    for patch in [
+        r#"{"binaryData": {"hours": "AAEC"}}"#,
+        r#"{"data": {"wake-until": "2199-01-01 00:00"}}"#,
+        r#"{"data": null}"#,
+    ] {
+        assert!(!merge(patch).ok, "{patch}");
+    }
+    merge(r#"{"metadata": {"labels": {"a": "b"}}}"#).success();
+    as_jane(&["create", "configmap", "mine", "--from-literal=hours=x"]).success();
+    as_jane(&["delete", "configmap", "dayshift"]).success();
+    let created = as_jane(&["create", "configmap", "dayshift", "--from-literal=hours=x"]);
+    assert!(!created.ok, "{created:?}");
 }

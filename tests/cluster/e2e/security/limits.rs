@@ -17,6 +17,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         a_wake_or_pause_ends_within_its_limit,
         limits_apply_with_each_whitespace_that_the_parser_accepts,
         limits_apply_to_subresources_and_later_changes,
+        limits_apply_to_the_config_map_of_a_team,
         zone_of_a_namespace_moves_no_override_if_ends_need_an_offset,
         limits_restrict_who_excludes_and_which_namespaces_are_scheduled,
         limits_allow_everything_that_dayshift_writes,
@@ -335,6 +336,94 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
         &format!("dayshift/wake-until={soon}"),
         "has no managedFields",
     );
+}
+
+fn limits_apply_to_the_config_map_of_a_team(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "limits-team");
+    let groups = ("exclude-groups: system:masters", "exclude-groups: platform");
+    let limited = Limited::new(team, &[groups]);
+    let team = &limited.team;
+    let run = |arguments: &[&str]| {
+        let user = ["--as=jane", "--as-group=system:masters"];
+        team.kubectl(&[arguments, &user].concat())
+    };
+    let create = |name: &str| {
+        let text = "--from-literal=wake-until=2199-01-01 00:00";
+        run(&["create", "configmap", name, text])
+    };
+    let refused = create("dayshift");
+    let denial = "denied request: wake-until ends later than 12h from now";
+    assert!(refused.stderr.contains(denial), "{refused:?}");
+    create("other").success();
+    // The API server records no managedFields for a ConfigMap that is created empty.
+    let hours = "--from-literal=hours=09:00-18:00";
+    run(&["create", "configmap", "dayshift", hours]).success();
+    let write = |data: serde_json::Value| {
+        let patch = serde_json::json!({"data": data}).to_string();
+        run(&[
+            "patch",
+            "configmap",
+            "dayshift",
+            "--type=merge",
+            "-p",
+            &patch,
+        ])
+    };
+    let kiritimati: Tz = "Pacific/Kiritimati".parse().unwrap();
+    let (short, long) = (TimeDelta::hours(11), TimeDelta::hours(13));
+    let utc = |after: TimeDelta| (Utc::now() + after).format("%Y-%m-%d %H:%MZ").to_string();
+    let moves = "another timezone moves the end of the override; write wake-until or pause again";
+    for (data, denial) in [
+        (
+            serde_json::json!({"hours": "09:00-19:00", "stop-after": "30d"}),
+            "",
+        ),
+        (serde_json::json!({"wake-until": utc(long)}), denial),
+        (serde_json::json!({"wake-until": utc(short)}), ""),
+        (
+            serde_json::json!({"timezone": "Pacific/Kiritimati", "wake-until": local(kiritimati, long)}),
+            denial,
+        ),
+        (
+            serde_json::json!({"timezone": "Pacific/Kiritimati", "wake-until": local(kiritimati, short)}),
+            "",
+        ),
+        (serde_json::json!({"timezone": null}), moves),
+        (
+            serde_json::json!({"wake-until": "tonight"}),
+            "must be a time",
+        ),
+        (
+            serde_json::json!({"wake-until": null, "timezone": null}),
+            "",
+        ),
+        (
+            serde_json::json!({"pause": "true"}),
+            "pause without an end needs reason, or a time",
+        ),
+        (
+            serde_json::json!({"pause": "true", "reason": "a migration"}),
+            "",
+        ),
+        (serde_json::json!({"reason": null}), "needs reason"),
+        (
+            serde_json::json!({"exclude": "true"}),
+            "jane may not write exclude here",
+        ),
+    ] {
+        let answer = write(data.clone());
+        assert_eq!(answer.ok, denial.is_empty(), "{data}: {answer:?}");
+        assert!(answer.stderr.contains(denial), "{data}: {answer:?}");
+    }
+    let here = format!("unscheduled-namespaces: {}", team.name());
+    limited.apply(&[("unscheduled-namespaces: kube-system,dayshift", &here)]);
+    let mut minute = 10;
+    eventually("no schedule may be written", || {
+        minute += 1;
+        let answer = write(serde_json::json!({"stop-after": format!("{minute}m")}));
+        let words = format!("nothing may be scheduled in the namespace {}", team.name());
+        answer.stderr.contains(&words).then_some(())
+    });
 }
 
 /// Replaces the Namespace through its subresource `finalize`, with a wake until this time.
