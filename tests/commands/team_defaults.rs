@@ -84,6 +84,12 @@ fn lint_checks_the_config_map_of_the_team_only_with_the_flag() {
             18,
             "write it on the Namespace",
         ),
+        (
+            "  team-defaults: \"false\"\n",
+            "bad-override",
+            17,
+            "write it on the Namespace",
+        ),
     ] {
         let (_folder, path) = file(data);
         let ran = cluster.dayshift(&["lint", &path, "--team-defaults", "-o=json"]);

@@ -267,10 +267,10 @@ pub(crate) fn default_findings(
         });
     }
     if !inherited.inherits() {
-        // Workloads do not inherit unknown keys, so no workload reports them.
-        let unknown = find(&unknown_keys(prefix, annotations));
+        // Workloads do not inherit these keys, so no workload reports them.
+        let wrong = find(&wrong_keys(prefix, origin, annotations));
         found.extend(
-            unknown
+            wrong
                 .into_iter()
                 .map(|finding| ScheduleFinding { origin, ..finding }),
         );
@@ -278,11 +278,14 @@ pub(crate) fn default_findings(
     found
 }
 
-/// The annotations whose keys are unknown, as inputs of a workload.
-fn unknown_keys(prefix: &Prefix, annotations: &[Annotation]) -> Inputs {
+/// The annotations whose keys are unknown, or not allowed for a team, as inputs of a workload.
+fn wrong_keys(prefix: &Prefix, origin: Origin, annotations: &[Annotation]) -> Inputs {
     let annotations = annotations.iter();
-    let unknown = annotations.filter(|annotation| Key::from_name(&annotation.name).is_none());
-    let texts: Vec<_> = unknown
+    let wrong = annotations.filter(|annotation| match Key::from_name(&annotation.name) {
+        None => true,
+        Some(key) => key == Key::TeamDefaults && origin == Origin::Team,
+    });
+    let texts: Vec<_> = wrong
         .map(|annotation| (prefix.full(&annotation.name), &*annotation.text))
         .collect();
     let texts = texts.iter().map(|(name, text)| (&**name, *text));
