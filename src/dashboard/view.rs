@@ -8,7 +8,7 @@ use std::{
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
 use dayshift_controller::Telemetry;
-use dayshift_manifest::plan::{OperatorResource, OtherManagers};
+use dayshift_manifest::plan::{CountedWith, OperatorResource, OtherManagers};
 use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
@@ -249,7 +249,7 @@ impl Row {
     pub(super) fn managers(&self) -> OtherManagers {
         let operator = self.status.notes.iter().find_map(|note| match note {
             Note::Operated { by } => Some(OperatorResource::Unscheduled(by.clone())),
-            Note::OwnerScheduled { .. } => Some(OperatorResource::Scheduled),
+            Note::OwnerScheduled { .. } => Some(OperatorResource::Scheduled(CountedWith::Itself)),
             _ => None,
         });
         OtherManagers {

@@ -1,7 +1,7 @@
 //! `dayshift plan`: when workloads start and stop, from files or from the cluster.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap},
     io::{self, BufWriter, Write},
     path::PathBuf,
     sync::Arc,
@@ -19,7 +19,10 @@ use dayshift_cluster::{
 use dayshift_manifest::{
     Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
     lint::{LintFinding, Linter, refusals},
-    plan::{OperatorResource, OtherManagers, Period, Plan, PlanCalendar, Planner, StopSummary},
+    plan::{
+        CountedWith, OperatorResource, OtherManagers, Period, Plan, PlanCalendar, Planner,
+        StopSummary,
+    },
 };
 use dayshift_operations::{
     status::{Note, Unreadable, WorkloadStatus, owners},
@@ -28,7 +31,7 @@ use dayshift_operations::{
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
-    Inheritance, Key, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec,
+    Inheritance, Key, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
 };
 
 use crate::cli::{
@@ -417,12 +420,20 @@ impl PlanArgs {
         let mut findings = linter.obstacles(&opened.sources, &contents);
         findings.extend(linter.check_skipped(&opened.skipped));
         let services = services(&contents);
-        let planned = last.into_iter().filter_map(|(_, workload)| {
+        let counted_with = |workload: &ManifestWorkload| {
+            let owner = workload.operated_by.as_ref();
+            match owner.is_some_and(|owner| is_counted(owner, &last)) {
+                true => CountedWith::Owner,
+                false => CountedWith::Itself,
+            }
+        };
+        let planned = last.iter().filter_map(|&(_, workload)| {
             let plan = planner.plan(&workload.object, &workload.inputs, &workload.problems)?;
             let plan = plan.running_with(workload.replicas.unwrap_or(Replicas::ONE));
             let plan = plan.woken_by(on_request(workload, &services));
             Some(
                 plan.with_footprint(workload.footprint)
+                    .counted_with(counted_with(workload))
                     .at_price(self.price.price.clone()),
             )
         });
@@ -504,23 +515,27 @@ impl PlanArgs {
         let resources = scheduled_resources(&found.workloads, &defaults, &planner.prefix);
         for (kind, managed) in &found.workloads {
             let workload = defaults.applied(managed.workload.observe(kind, &planner.prefix));
+            let operator = managed.operated_by(&planner.context.kinds).map(|kind| {
+                let name = managed.controller_owner().map(|owner| owner.name.clone());
+                let namespace = Arc::clone(&workload.object.namespace);
+                let key = (kind, namespace, name.unwrap_or_default());
+                match resources.get(&key) {
+                    Some(counted) => OperatorResource::Scheduled(*counted),
+                    None => OperatorResource::Unscheduled(key.0),
+                }
+            });
+            let counted = match operator {
+                Some(OperatorResource::Scheduled(counted)) => counted,
+                _ => CountedWith::Itself,
+            };
             let plan = planner.plan_live(&workload);
+            let plan = plan.map(|plan| plan.at_price(price.clone()).counted_with(counted));
             if is_summary {
-                let operator = managed.operated_by(&planner.context.kinds).map(|kind| {
-                    let name = managed.controller_owner().map(|owner| owner.name.clone());
-                    let namespace = Arc::clone(&workload.object.namespace);
-                    let key = (kind, namespace, name.unwrap_or_default());
-                    match resources.contains(&key) {
-                        true => OperatorResource::Scheduled,
-                        false => OperatorResource::Unscheduled(key.0),
-                    }
-                });
                 let managers = OtherManagers {
                     owners: owners(&workload.object, managed, &autoscalers),
                     operator,
                 };
                 planned.summary.add(&workload, plan.as_ref(), managers);
-                let plan = plan.map(|plan| plan.at_price(price.clone()));
                 planned.plan.workloads.extend(plan);
                 continue;
             }
@@ -564,7 +579,7 @@ impl PlanArgs {
             {
                 notes.add_notes(&status, Note::explains_count);
             }
-            planned.plan.workloads.push(plan.at_price(price.clone()));
+            planned.plan.workloads.push(plan);
         }
         for line in notes.lines(Style::default(), None) {
             print_beside(&line);
@@ -578,19 +593,38 @@ impl PlanArgs {
     }
 }
 
-/// The scheduled custom resources by kind, namespace and name. Their operators set the counts of the
-/// workloads that belong to them.
+/// Whether the resource that owns a workload is planned too, with a known size.
+fn is_counted(owner: &WorkloadRef, planned: &[(&SourceFile, &ManifestWorkload)]) -> bool {
+    planned.iter().any(|(_, workload)| {
+        let WorkloadRef {
+            kind,
+            namespace,
+            name,
+            uid: _,
+        } = &workload.object;
+        (kind, namespace, name) == (&owner.kind, &owner.namespace, &owner.name)
+            && workload.inputs.is_scheduled()
+            && workload.footprint.replicas > 0
+    })
+}
+
+/// The scheduled custom resources by kind, namespace and name, and whether the workloads that belong
+/// to them are counted with them: if the size of the resource is known, its savings include theirs.
 fn scheduled_resources(
     found: &[(Kind, WithManagers)],
     defaults: &NamespaceDefaults,
     prefix: &Prefix,
-) -> HashSet<(Kind, Arc<str>, String)> {
+) -> HashMap<(Kind, Arc<str>, String), CountedWith> {
     let resources = found.iter().filter(|(kind, _)| kind.is_discovered());
     let scheduled = resources.filter_map(|(kind, managed)| {
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
         let object = observed.object;
         let key = (object.kind, object.namespace, object.name.to_string());
-        observed.inputs.is_scheduled().then_some(key)
+        let counted = match observed.footprint.replicas {
+            0 => CountedWith::Itself,
+            _ => CountedWith::Owner,
+        };
+        observed.inputs.is_scheduled().then_some((key, counted))
     });
     scheduled.collect()
 }

@@ -316,6 +316,79 @@ fn a_summary_counts_the_workloads_of_scheduled_resources() {
     assert!(!ran.err.contains("no schedule annotation"), "{ran:?}");
 }
 
+/// The replicas of a workload are those that its resource has, so their sum would be twice the savings.
+#[test]
+fn plan_counts_the_replicas_of_a_copied_schedule_once() {
+    let schedule = json!({"dayshift/stop": "Mon 19:00", "dayshift/start": "Mon 21:00"});
+    let instances = json!({"spec": {"shutdown": false, "instances": [{"replicas": 3}]}});
+    let kinds = format!("deployments,{RESOURCE}");
+    let plan = [
+        "plan",
+        "-A",
+        "--kinds",
+        &kinds,
+        "--from",
+        "2026-11-23",
+        "--days",
+        "1",
+    ];
+    // Three replicas are stopped for two hours.
+    let text = |size: &str| {
+        format!(
+            "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  annotations: {{dayshift/stop: Mon 19:00, dayshift/start: Mon 21:00}}
+  ownerReferences:
+    - {{apiVersion: {VERSION}, kind: PostgresCluster, name: db, uid: u, controller: true}}
+spec: {{replicas: 3}}
+---
+apiVersion: {VERSION}
+kind: PostgresCluster
+metadata:
+  name: db
+  uid: u
+  annotations: {{dayshift/stop: Mon 19:00, dayshift/start: Mon 21:00}}
+spec: {{shutdown: false{size}}}
+"
+        )
+    };
+    for (has_size, expected) in [
+        (true, [("db", json!(6.0)), ("web", json!(0.0))]),
+        // The size of the resource is unknown.
+        (false, [("db", Value::Null), ("web", json!(6.0))]),
+    ] {
+        let cluster = operated_cluster(&schedule, &schedule, |_| json!({}));
+        let mut size = "";
+        if has_size {
+            size = ", instances: [{replicas: 3}]";
+            let api = &cluster.api;
+            api.merge("PostgresCluster", "dev", "db", &instances)
+                .unwrap();
+        }
+        let files = ["plan", "-f", "-", "--kinds", &kinds, "-o", "json"];
+        let files = [&files[..], &plan[4..]].concat();
+        for ran in [
+            cluster.dayshift(&[&plan[..], &["-o", "json"]].concat()),
+            dayshift_with(&[], &files, &text(size)),
+        ] {
+            let document = ran.json();
+            for (name, hours) in &expected {
+                let workloads = document["workloads"].as_array().unwrap();
+                let workload = workloads.iter().find(|workload| workload["name"] == *name);
+                assert_eq!(
+                    workload.unwrap()["savedReplicaHours"],
+                    *hours,
+                    "{has_size} {name}: {document}"
+                );
+            }
+        }
+        let ran = cluster.dayshift(&[&plan[..], &["-o", "summary-json"]].concat());
+        assert_eq!(ran.json()["all"]["replicas"], 3, "{has_size}: {ran:?}");
+    }
+}
+
 /// An operator that copies the labels and annotations of its resource to its workload. The controller
 /// scales both.
 #[test]

@@ -15,4 +15,4 @@ pub use summary::{NamespaceSummary, NextStop, OperatorResource, OtherManagers, S
 pub use timeline::{
     Occurrence, Period, PeriodError, PlannedState, PlannedStep, next_applied, occurrences, timeline,
 };
-pub use workload_plan::{Beginning, Plan, PlannedProblem, Planner, WorkloadPlan};
+pub use workload_plan::{Beginning, CountedWith, Plan, PlannedProblem, Planner, WorkloadPlan};

@@ -15,7 +15,7 @@ use dayshift_workload::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::plan::workload_plan::WorkloadPlan;
+use crate::plan::workload_plan::{CountedWith, WorkloadPlan};
 
 /// The maximum number of boundaries to check. A schedule by the second has half a million in a
 /// week.
@@ -86,7 +86,7 @@ pub enum OperatorResource {
     /// A resource of this kind, which can be scheduled instead of the workload.
     Unscheduled(Kind),
     /// The resource has a schedule itself, which its operator might have copied to the workload.
-    Scheduled,
+    Scheduled(CountedWith),
 }
 
 /// The totals of one namespace, or of all. In JSON `camelCase`.
@@ -135,7 +135,9 @@ impl StopSummary {
             row.stops += 1;
             row.next_stop = row.next_stop.into_iter().chain([at]).min();
             let down = Replicas::new(from.get().saturating_sub(to.get()));
-            row.replicas += StoppedCapacity::new(down, observed.footprint).replicas;
+            if managers.operator != Some(OperatorResource::Scheduled(CountedWith::Owner)) {
+                row.replicas += StoppedCapacity::new(down, observed.footprint).replicas;
+            }
         }
         let mut owners = managers.owners.iter();
         row.autoscaled += usize::from(owners.clone().any(|owner| owner.scales_by_load()));
@@ -152,7 +154,7 @@ impl StopSummary {
             Some(OperatorResource::Unscheduled(kind)) => {
                 self.operating.insert(kind);
             }
-            Some(OperatorResource::Scheduled) => self.with_scheduled_owner += 1,
+            Some(OperatorResource::Scheduled(_)) => self.with_scheduled_owner += 1,
             None => {}
         }
     }

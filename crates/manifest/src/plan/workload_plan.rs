@@ -41,6 +41,7 @@ pub struct WorkloadPlan {
     /// The pods and requests for each unit of its count, and their price.
     pub(crate) footprint: Footprint,
     pub(crate) price: Option<Arc<Price>>,
+    counted: CountedWith,
     on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
 }
@@ -54,6 +55,17 @@ pub enum Beginning {
     AsItIs,
     /// At 0, but not stopped by dayshift. Later stops save replicas only after a first start.
     Off,
+}
+
+/// The object whose savings include those of a workload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountedWith {
+    /// The workload itself.
+    #[default]
+    Itself,
+    /// The custom resource that it belongs to. The operator makes the workload's replicas from the
+    /// size of that resource, and might have copied the schedule to it.
+    Owner,
 }
 
 /// Values are computed here, because a schedule by the second has millions of boundaries in a year.
@@ -232,6 +244,7 @@ impl Planner {
             beginning: Beginning::AsItIs,
             footprint: Footprint::for_kind(&object.kind),
             price: None,
+            counted: CountedWith::Itself,
             on_request: None,
             problems: problems
                 .iter()
@@ -307,6 +320,12 @@ impl WorkloadPlan {
     #[must_use]
     pub fn at_price(self, price: Option<Arc<Price>>) -> Self {
         Self { price, ..self }
+    }
+
+    /// The plan with the object whose savings include its own.
+    #[must_use]
+    pub fn counted_with(self, counted: CountedWith) -> Self {
+        Self { counted, ..self }
     }
 
     /// The plan with the effect of requests to the object's Services.
@@ -451,7 +470,8 @@ impl WorkloadPlan {
     }
 
     /// The savings in the period: the time of replicas that would run without the schedule, and of
-    /// their requests. `None` if the count is unknown, or is not one of replicas.
+    /// their requests. `None` if the count is unknown, or is not one of replicas; nothing if its
+    /// owner is counted.
     /// [`stopped_capacity`](dayshift_workload::savings::stopped_capacity) has the rule for live
     /// objects.
     ///
@@ -467,6 +487,9 @@ impl WorkloadPlan {
         let spec = self.spec()?;
         if self.footprint.replicas == 0 {
             return None;
+        }
+        if self.counted == CountedWith::Owner {
+            return Some(Saved::default());
         }
         let without = spec.largest_count().or(spec.replicas).or(self.runs())?;
         let steps = saved_steps(spec, self.delay(), period, since, without, self.beginning());
