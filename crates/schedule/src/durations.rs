@@ -280,7 +280,7 @@ pub(crate) fn parse_loosely(text: &str) -> Option<u64> {
 }
 
 /// Formats seconds as `1h30m`.
-pub(crate) fn format_seconds(seconds: u64) -> String {
+pub fn format_seconds(seconds: u64) -> String {
     let parts = [
         (seconds / 3600, 'h'),
         (seconds / 60 % 60, 'm'),

@@ -32,7 +32,8 @@ pub use calendars::{Calendar, CalendarName, Calendars, LoadedCalendar};
 pub use date_time::{parse_date_or_date_time, parse_date_time};
 pub use dates::TreatedDates;
 pub use durations::{
-    Since, StopAfter, format_notice, parse_grace, parse_items_and_wait, parse_jitter, parse_notice,
+    Since, StopAfter, format_notice, format_seconds, parse_grace, parse_items_and_wait,
+    parse_jitter, parse_notice,
 };
 pub use excluded_dates::ExcludedDates;
 pub use extra::ExtraWindows;

@@ -9,16 +9,17 @@ use crate::{
     convert::{
         conversion::{ChangeTarget, ObjectChange, ObjectRef, Topic},
         cron_hpa,
+        desired::KeyTexts,
         document::Document,
         edit::{NamePairs, ObjectEdits},
         keda,
         kube_green::{self, secret},
         requests::{
-            AnnotationRequest, AnnotationRequests, DocumentRequest, ObjectSelection, RequestTarget,
-            SavedCount,
+            AnnotationRequests, ObjectSelection, RequestTarget, SavedCount, ScheduleRequest,
         },
-        work::{ConversionRun, KindOf, ObjectLookup, ReplicasField, kind_of},
+        work::{ConversionRun, KindOf, ObjectLookup, kind_of},
     },
+    finding::Finding,
     objects::other::OtherTool,
     yaml::node::Location,
 };
@@ -27,45 +28,48 @@ impl ConversionRun<'_, '_> {
     /// Reads the objects of kube-green, kubernetes-cronhpa-controller and KEDA, and applies their
     /// requests.
     pub(crate) fn requests(&mut self) {
-        let mut requests =
-            AnnotationRequests::new(&self.converter.prefix, &self.converter.defaults.tzdata);
-        let secrets = secret::all(&self.documents);
+        let mut requests = AnnotationRequests::new(self.converter);
         let is_sleep_info = |document: &&Document<'_>| {
             (document.group(), &*document.object.kind) == ("kube-green.com", "SleepInfo")
         };
         let sleep_infos = self.documents.iter().filter(is_sleep_info);
-        let kinds_of_patches = sleep_infos.flat_map(kube_green::more_kinds).collect();
+        let kinds_of_patches = sleep_infos
+            .flat_map(|document| kube_green::more_kinds(document, self.converter))
+            .collect();
         for (at, document) in self.documents.iter().enumerate() {
             requests.document = at;
-            match (document.group(), &*document.object.kind) {
+            let converted = match (document.group(), &*document.object.kind) {
                 ("kube-green.com", "SleepInfo") => {
-                    let object = &document.object;
-                    let name = secret::name_of(&object.name);
-                    let secret = secrets.get(&(object.namespace.clone(), name));
-                    let secret = secret.map(|at| (*at, &self.documents[*at]));
-                    kube_green::convert(document, secret, &kinds_of_patches, &mut requests);
+                    let secret = self.document_of(at, &secret::reference(&document.object));
+                    let secret = secret.map(|at| (at, &self.documents[at]));
+                    kube_green::convert(document, secret, &kinds_of_patches, &mut requests)
                 }
                 ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => {
-                    cron_hpa::convert(document, self.converter, &mut requests);
+                    cron_hpa::convert(document, &mut requests)
                 }
                 ("keda.sh", "ScaledObject") => keda::convert(document, &mut requests),
-                ("keda.sh", "ScaledJob") => keda::job(document, &mut requests),
-                (_, kind) => {
-                    if let Some(tool) = OtherTool::find(&document.object.api_version, kind) {
-                        requests.report(
-                            Topic::NoEquivalent,
-                            &document.node.place,
-                            format!("this is a schedule of {}, which convert does not read", tool.name),
-                            format!(
-                                "write {} on the workloads that it scales, check them with dayshift plan, and delete it",
-                                requests.name(Key::Hours)
-                            ),
-                        );
-                    }
-                }
-            }
+                ("keda.sh", "ScaledJob") => keda::job(document),
+                (_, kind) => match OtherTool::find(&document.object.api_version, kind) {
+                    Some(tool) => Err(Finding::new(
+                        Topic::NoEquivalent,
+                        document.node.place.clone(),
+                        format!(
+                            "this is a schedule of {}, which convert does not read",
+                            tool.name
+                        ),
+                        format!(
+                            "write {} on the workloads that it scales, check them with dayshift plan, and delete it",
+                            requests.name(Key::Hours)
+                        ),
+                    )),
+                    None => Ok(()),
+                },
+            };
+            requests
+                .findings
+                .extend(converted.err().map(|finding| (at, finding)));
         }
-        let (all, rejected) = requests.take_documents();
+        let (all, rejected) = requests.take();
         for (at, finding) in requests.findings {
             self.add_finding(at, finding);
         }
@@ -77,13 +81,8 @@ impl ConversionRun<'_, '_> {
         }
         let mut undone: HashSet<usize> = rejected.into_iter().collect();
         for request in &all {
-            if !self.apply_document(request) {
+            if !self.apply(request) {
                 undone.extend(&request.documents);
-            }
-        }
-        for (at, kind, place) in requests.opt_ins {
-            if !undone.contains(&at) {
-                self.opt_in(at, kind.name(), kind.argument(), &place);
             }
         }
         for (at, finding) in requests.when_done {
@@ -98,17 +97,23 @@ impl ConversionRun<'_, '_> {
         }
     }
 
-    /// Applies all requests of a document; returns whether all were applied. If its schedule is not
-    /// applied, its exclusions are not either: the other tool continues to act on its objects.
-    fn apply_document(&mut self, request: &DocumentRequest) -> bool {
+    /// Applies a request; returns whether all of it was applied. If its schedule is not applied, its
+    /// exclusions are not either: the other tool continues to act on its objects.
+    fn apply(&mut self, request: &ScheduleRequest) -> bool {
+        let from = request.documents.first().copied().unwrap_or_default();
+        let excluded = vec![(Key::Exclude, "true".to_owned())];
+        self.apply_to_all(from, &request.targets, &request.texts)
+            && self.apply_to_all(from, &request.exclusions, &excluded)
+    }
+
+    fn apply_to_all(&mut self, from: usize, targets: &[RequestTarget], texts: &KeyTexts) -> bool {
+        let pairs = self.full_names(texts.clone());
         let mut is_done = true;
-        for schedule in &request.schedules {
-            is_done &= self.apply_request(schedule);
-        }
-        if is_done {
-            for exclusion in &request.exclusions {
-                is_done &= self.apply_request(exclusion);
-            }
+        for target in targets {
+            is_done &= match target {
+                RequestTarget::Object(object) => self.apply_to_object(from, object, &pairs),
+                RequestTarget::Some(selection) => self.apply_to_some(from, selection, &pairs),
+            };
         }
         is_done
     }
@@ -130,28 +135,28 @@ impl ConversionRun<'_, '_> {
         let saved_value = self.converter.prefix.label(Label::SavedValue);
         let mut labels = vec![(label.clone(), count.to_string())];
         labels.extend(value.map(|value| (saved_value, value.into())));
-        let at = match self.find_object(from, &object) {
+        let found = match self.find_object(from, &object) {
             ObjectLookup::Document(at) => Some(at),
             ObjectLookup::Elsewhere => None,
             ObjectLookup::Unclear => return self.report_unclear(from, &object),
         };
+        let at = found.unwrap_or(from);
+        let place = self.place_of(at);
         let message = format!(
             "kube-green has saved the count {count} for {object}; it is now the label {label}"
         );
-        let known = at.and_then(|at| self.documents[at].label(&label));
-        match (at, known) {
+        let known = found.and_then(|at| self.documents[at].label(&label));
+        match known {
             // It was converted before.
-            (_, Some(known)) if known.parse().is_ok_and(|known: u32| known >= count) => return,
-            (Some(at), None) => {
+            Some(known) if known.parse().is_ok_and(|known: u32| known >= count) => return,
+            None if found.is_some() => {
                 let changes = ObjectEdits {
                     labels,
                     ..ObjectEdits::default()
                 };
-                self.take(at, changes, &self.place_of(at));
+                self.take(at, changes, &place);
             }
-            _ if !object.is_possible() => {
-                return self.report_impossible(from, &object, &self.place_of(at.unwrap_or(from)));
-            }
+            _ if !object.is_possible() => return self.report_impossible(from, &object, &place),
             // dayshift has saved a lower count if kube-green was first when both stopped the
             // object.
             _ => self.conversion.changes.push(ObjectChange {
@@ -162,8 +167,8 @@ impl ConversionRun<'_, '_> {
                 labels,
             }),
         }
-        let (at, help) = (at.unwrap_or(from), "the next start restores it");
-        self.report(at, Topic::SavedCount, message, help, &self.place_of(at));
+        let help = "the next start restores it";
+        self.report(at, Topic::SavedCount, message, help, &place);
     }
 
     /// Reports an object that might belong to another cluster. It stays unchanged.
@@ -186,31 +191,24 @@ impl ConversionRun<'_, '_> {
         self.report(from, Topic::NotRead, message, help, place);
     }
 
-    /// Applies a request to the objects in the files, or else in a command. Returns whether all of
-    /// it was applied.
-    fn apply_request(&mut self, request: &AnnotationRequest) -> bool {
-        let from = request.from;
+    /// Writes annotations on an object of the files, or else in a command. Returns whether it did.
+    fn apply_to_object(&mut self, from: usize, object: &ObjectRef, pairs: &NamePairs) -> bool {
         let place = self.place_of(from);
-        let prefix = &self.converter.prefix;
-        let pairs = request.pairs.iter();
-        let pairs: NamePairs = pairs
-            .map(|(key, text)| (prefix.full(key), text.clone()))
-            .collect();
-        let changes = ObjectEdits::adding(pairs.clone());
-        let object = match &request.wanted {
-            RequestTarget::Object(object) => object,
-            RequestTarget::Some(selection) => {
-                return self.apply_to_selection(request, selection, &changes);
-            }
-        };
-        if matches!(kind_of(object, ReplicasField::Unknown), KindOf::Other) {
+        let kind = kind_of(object, true);
+        if matches!(kind, KindOf::Other) {
             let message = format!("dayshift does not scale a {}", quote(&object.kind));
             let help = "write the schedule on the workload that it belongs to";
             self.report(from, Topic::OtherKind, message, help, &place);
             return false;
         }
-        let (at, is_done) = match self.find_object(from, object) {
-            ObjectLookup::Document(at) => (at, self.take(at, changes, &self.place_of(at))),
+        let at = match self.find_object(from, object) {
+            ObjectLookup::Document(at) => {
+                let changes = ObjectEdits::adding(pairs.clone());
+                if !self.take(at, changes, &self.place_of(at)) {
+                    return false;
+                }
+                at
+            }
             ObjectLookup::Unclear => {
                 self.report_unclear(from, object);
                 return false;
@@ -219,27 +217,27 @@ impl ConversionRun<'_, '_> {
                 self.report_impossible(from, object, &place);
                 return false;
             }
-            ObjectLookup::Elsewhere => (from, self.accept(from, &pairs, &place)),
+            ObjectLookup::Elsewhere => {
+                if !self.accept(from, pairs, &place) {
+                    return false;
+                }
+                self.command(ChangeTarget::Object(object.clone()), pairs.clone());
+                from
+            }
         };
-        if is_done {
-            if let KindOf::OptIn(kind) = kind_of(object, ReplicasField::Unknown) {
-                self.opt_in(at, &object.kind, &kind, &self.place_of(at));
-            }
-            if self.find_object(from, object) == ObjectLookup::Elsewhere {
-                self.command(ChangeTarget::Object(object.clone()), pairs);
-            }
+        if let KindOf::OptIn(resource) = kind {
+            self.opt_in(at, &object.kind, &resource, &self.place_of(at));
         }
-        is_done
+        true
     }
 
-    /// Applies a request to the selected objects in the files, and in a command for the others.
-    fn apply_to_selection(
+    /// Writes annotations on the selected objects in the files, and in a command for the others.
+    fn apply_to_some(
         &mut self,
-        request: &AnnotationRequest,
+        from: usize,
         selection: &ObjectSelection,
-        changes: &ObjectEdits,
+        pairs: &NamePairs,
     ) -> bool {
-        let from = request.from;
         let found = self.documents.iter().enumerate();
         let found = found.filter(|(_, document)| selection.matches(document));
         let (beside, apart): (Vec<_>, Vec<_>) = found
@@ -251,15 +249,16 @@ impl ConversionRun<'_, '_> {
         }
         let mut is_taken = apart.is_empty();
         for at in beside {
-            is_taken &= self.take(at, changes.clone(), &self.place_of(at));
+            let changes = ObjectEdits::adding(pairs.clone());
+            is_taken &= self.take(at, changes, &self.place_of(at));
         }
         let place = self.place_of(from);
-        if !self.accept(from, &changes.added, &place) {
+        if !self.accept(from, pairs, &place) {
             return false;
         }
-        self.command(selection.target(), changes.added.clone());
+        self.command(selection.target(), pairs.clone());
         let help = "annotate new objects too; the command for existing ones is below";
-        self.report(from, Topic::Elsewhere, &*request.reason, help, &place);
+        self.report(from, Topic::Elsewhere, &*selection.reason, help, &place);
         is_taken
     }
 }

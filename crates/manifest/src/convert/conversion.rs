@@ -169,6 +169,9 @@ rules! {
 /// A finding of a conversion.
 pub type ConversionFinding = finding::Finding<Topic>;
 
+/// A finding about a document, at a place in its file.
+pub(crate) type PlacedFinding = finding::Finding<Topic, Location>;
+
 /// The other tool's defaults for spans: its `DEFAULT_TIMEZONE` and `DEFAULT_WEEKFRAME`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpanDefaults {

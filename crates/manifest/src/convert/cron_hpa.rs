@@ -2,102 +2,66 @@
 
 use std::{collections::BTreeSet, iter::successors};
 
-use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta};
+use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike};
 use dayshift_schedule::{Times, Zone};
 use dayshift_text::quote;
 use dayshift_workload::Key;
 
 use crate::{
     convert::{
-        conversion::{Converter, ObjectRef, Topic},
-        desired::dates,
+        conversion::{Converter, PlacedFinding, Topic},
+        desired::{date_and_time, dates},
         document::Document,
-        requests::{AnnotationRequests, RequestTarget},
+        requests::{AnnotationRequests, RequestTarget, scale_target},
         week::{days_of, minutes_of_week, weekly_text},
     },
-    yaml::node::{Location, Node, Scalar},
+    finding::Finding,
+    yaml::node::{Node, Scalar},
 };
 
 const TOOL: &str = "kubernetes-cronhpa-controller";
 
 /// Requests the counts that the jobs set.
+///
+/// # Errors
+/// Why nothing is converted.
 pub(crate) fn convert(
     document: &Document<'_>,
-    converter: &Converter,
     requests: &mut AnnotationRequests<'_>,
-) {
+) -> Result<(), PlacedFinding> {
     let Some(spec) = document.node.get("spec") else {
-        return;
+        return Ok(());
     };
-    let Some(target) = target(spec, &document.object.namespace) else {
-        requests.report(
-            Topic::NotRead,
-            &spec.place,
-            "its scaleTargetRef has no name that is text",
-            "name the workload in scaleTargetRef",
-        );
-        return;
-    };
+    let mut target = scale_target(document, spec, ("", ""))?;
+    // The project's examples still use old versions of the group.
+    if matches!(&*target.kind, "Deployment" | "StatefulSet") {
+        "apps/v1".clone_into(&mut target.api_version);
+    }
     if target.kind == "HorizontalPodAutoscaler" {
-        requests.report(
+        return Err(Finding::new(
             Topic::NoEquivalent,
-            &spec.place,
+            spec.place.clone(),
             "its target is a HorizontalPodAutoscaler, whose bounds it changes; that has no equivalent",
             "write start, stop and replicas on the workload, and let the autoscaler scale it in \
                 between",
-        );
-        return;
+        ));
     }
     requests.report_unknown(TOOL, spec, "scaleTargetRef excludeDates jobs");
-    let excluded = ExcludedDays::read(spec, converter, requests);
-    let mut items = Vec::new();
+    let excluded = ExcludedDays::read(spec, requests);
+    let mut steps = Vec::new();
     for job in spec.list("jobs") {
         requests.report_unknown(TOOL, job, "name schedule targetSize runOnce");
-        match item(job, &excluded, converter) {
-            Ok(JobStep::Each(item)) => {
-                items.push(item);
-                let schedule = job.word("schedule");
-                if schedule.split_whitespace().count() == 5 {
-                    let schedule = quote(schedule);
-                    requests.report(
-                        Topic::SecondsFirst,
-                        &job.place,
-                        format!("`{schedule}` has five fields; the controller reads the first one as seconds, and so does the converted text"),
-                        format!("if the first field should be minutes, write `0 {schedule}` \
-                            there and convert again"),
-                    );
-                }
-            }
-            Ok(JobStep::Once(item)) => {
-                items.push(item);
-                requests.report(
-                    Topic::Once,
-                    &job.place,
-                    "the job runs once, and became the time of its next run",
-                    "remove the step after that time",
-                );
-            }
-            Ok(JobStep::Over) => requests.report(
-                Topic::Over,
-                &job.place,
-                "this time is in the past, and was left out",
-                "no action is needed",
-            ),
-            Err((message, help)) => {
-                requests.report(Topic::NotRead, &job.place, message, help);
-                return;
-            }
-        }
+        steps.extend(step(job, &excluded, requests)?);
     }
-    if items.is_empty() {
-        return;
+    if steps.is_empty() {
+        return Ok(());
     }
-    let mut texts = vec![(Key::Scale.name(), items.join("; "))];
+    let mut texts = vec![(Key::Scale, steps.join("; "))];
     if !excluded.dates.is_empty() {
-        texts.push((Key::Except.name(), dates(&excluded.dates)));
+        texts.push((Key::Except, dates(&excluded.dates)));
     }
-    match converter.defaults.zone {
-        Some(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
+    match requests.converter.defaults.zone {
+        Some(zone) => texts.push((Key::Timezone, zone.name().to_owned())),
         None => requests.report(
             Topic::ZoneOfController,
             &document.node.place,
@@ -106,111 +70,104 @@ pub(crate) fn convert(
             "give the time zone of that pod: --default-timezone Asia/Shanghai",
         ),
     }
-    requests.ask(RequestTarget::Object(target), texts, "");
+    requests.ask(texts, vec![RequestTarget::Object(target)], Vec::new());
     requests.delete_after(document, "its controller acts until it is deleted", "");
+    Ok(())
 }
 
-fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
-    let of = spec.get("scaleTargetRef")?;
-    let text = |name| of.get(name).and_then(Node::text).unwrap_or_default();
-    let kind = text("kind");
-    // The project's examples still use old versions of the group.
-    let api_version = match kind {
-        "Deployment" | "StatefulSet" => "apps/v1",
-        _ => text("apiVersion"),
-    };
-    let name = text("name");
-    (!name.is_empty()).then(|| ObjectRef {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    })
-}
-
-type JobError = (String, &'static str);
-
-/// The converted job.
-enum JobStep {
-    /// A step that repeats.
-    Each(String),
-    /// A step at one date and time.
-    Once(String),
-    /// A date and time in the past.
-    Over,
-}
-
-/// Converts one job.
-fn item(
+/// Converts one job to a step of `scale`, or to several; `None` if it is over.
+fn step(
     job: &Node<'_>,
     excluded: &ExcludedDays,
-    converter: &Converter,
-) -> Result<JobStep, JobError> {
+    requests: &mut AnnotationRequests<'_>,
+) -> Result<Option<String>, PlacedFinding> {
     let schedule = job.word("schedule");
+    let now = local_now(requests.converter);
+    let error =
+        |message: String, help| Finding::new(Topic::NotRead, job.place.clone(), message, help);
+    let cannot = |reason: &str, help| error(format!("`{}` {reason}", quote(schedule)), help);
     let size = match job.get("targetSize").and_then(Node::scalar) {
         Some(Scalar::Number(number)) => number.as_u64(),
         _ => None,
     };
-    let Some(size) = size else {
-        return Err((
-            "the job has no targetSize".to_owned(),
-            "write how many replicas it sets",
-        ));
+    let size = size.ok_or_else(|| {
+        let message = "the job has no targetSize".to_owned();
+        error(message, "write how many replicas it sets")
+    })?;
+    let mut once = |minute: String| {
+        requests.report(
+            Topic::Once,
+            &job.place,
+            "the job runs once, and became the time of its next run",
+            "remove the step after that time",
+        );
+        Ok(Some(format!("{minute} = {size}")))
     };
-    let cannot = |reason: &str| format!("`{}` {reason}", quote(schedule));
     if let Some(date) = schedule.strip_prefix("@date ") {
-        let moment = date.trim();
-        let minute = moment.strip_suffix(":00").unwrap_or(moment);
-        let read = NaiveDateTime::parse_from_str(minute, "%Y-%m-%d %H:%M");
-        return match read.ok().filter(|_| minute.len() == 16) {
-            Some(at) if at <= local_now(converter) => Ok(JobStep::Over),
-            Some(_) => Ok(JobStep::Once(format!("{minute} = {size}"))),
-            None => Err((
-                cannot("is not at a whole minute"),
+        let date = date.trim();
+        let minute = date.strip_suffix(":00").unwrap_or(date);
+        let at = NaiveDateTime::parse_from_str(minute, "%Y-%m-%d %H:%M");
+        let at = at.ok().filter(|_| minute.len() == 16).ok_or_else(|| {
+            cannot(
+                "is not at a whole minute",
                 "write for example @date 2026-10-27 21:54:00",
-            )),
-        };
+            )
+        })?;
+        if at > now {
+            return once(minute.to_owned());
+        }
+        requests.report(
+            Topic::Over,
+            &job.place,
+            "this time is in the past, and was left out",
+            "no action is needed",
+        );
+        return Ok(None);
     }
     if schedule.starts_with("@every") {
-        return Err((
-            cannot("is relative to the start of the controller, which has no equivalent"),
+        return Err(cannot(
+            "is relative to the start of the controller, which has no equivalent",
             "write the times of day, such as 0 0 */2 * * *",
         ));
     }
     let nickname = fields_of(schedule);
     let times = match nickname {
-        Some(_) if excluded.weekdays == 0 => schedule.to_owned(),
-        _ => {
-            let fields = nickname.unwrap_or(schedule);
-            cron(fields, excluded).ok_or_else(|| match excluded.weekdays {
-                0 => (
-                    cannot("is not cron as the controller reads it"),
-                    "write seconds, minutes, hours, day of month, month and day of week",
-                ),
-                _ => (
-                    cannot("cannot be converted without the weekdays of excludeDates"),
-                    "write the steps manually",
-                ),
-            })?
-        }
+        Some(_) if excluded.weekdays == 0 => Some(schedule.to_owned()),
+        _ => cron(nickname.unwrap_or(schedule), excluded),
     };
-    let Ok(read) = Times::parse(&times) else {
-        return Err((cannot("has no equivalent"), "write the step manually"));
-    };
-    let is_once = job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true));
-    if !is_once {
-        let items = times.split("; ").map(|time| format!("{time} = {size}"));
-        return Ok(JobStep::Each(items.collect::<Vec<_>>().join("; ")));
+    let times = times.ok_or_else(|| match excluded.weekdays {
+        0 => cannot(
+            "is not cron as the controller reads it",
+            "write seconds, minutes, hours, day of month, month and day of week",
+        ),
+        _ => cannot(
+            "cannot be converted without the weekdays of excludeDates",
+            "write the steps manually",
+        ),
+    })?;
+    let read = Times::parse(&times);
+    let read = read.map_err(|_| cannot("has no equivalent", "write the step manually"))?;
+    if job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true)) {
+        let next = read.next_local(now);
+        let next = next.filter(|next| next.second() == 0).ok_or_else(|| {
+            cannot(
+                "does not occur again at a whole minute",
+                "write the step manually",
+            )
+        })?;
+        return once(date_and_time(next));
     }
-    let next = read.next_local(local_now(converter));
-    let Some(next) = next.filter(|next| next.format("%S").to_string() == "00") else {
-        return Err((
-            cannot("does not occur again at a whole minute"),
-            "write the step manually",
-        ));
-    };
-    let moment = next.format("%Y-%m-%d %H:%M");
-    Ok(JobStep::Once(format!("{moment} = {size}")))
+    if schedule.split_whitespace().count() == 5 {
+        let schedule = quote(schedule);
+        requests.report(
+            Topic::SecondsFirst,
+            &job.place,
+            format!("`{schedule}` has five fields; the controller reads the first one as seconds, and so does the converted text"),
+            format!("if the first field should be minutes, write `0 {schedule}` there and convert again"),
+        );
+    }
+    let steps = times.split("; ").map(|time| format!("{time} = {size}"));
+    Ok(Some(steps.collect::<Vec<_>>().join("; ")))
 }
 
 /// The current time on the controller's clock.
@@ -248,26 +205,19 @@ fn cron(schedule: &str, excluded: &ExcludedDays) -> Option<String> {
     {
         return None;
     }
-    let five = [minute, hour, of_month, month, of_week];
-    if excluded.weekdays == 0 {
-        return if second == "0" {
-            weekly_text(&five.join(" "))
-        } else {
-            Some(fields.join(" "))
-        };
+    let mut five = [minute, hour, of_month, month, of_week].join(" ");
+    if excluded.weekdays != 0 {
+        let kept = days_of(&minutes_of_week(&five)?) & !excluded.weekdays;
+        let days = (0..7).filter(|day| kept >> day & 1 == 1);
+        let days: Vec<_> = days.map(|day: u8| ((day + 1) % 7).to_string()).collect();
+        if days.is_empty() {
+            return None;
+        }
+        five = format!("{minute} {hour} * * {}", days.join(","));
     }
-    let kept = days_of(&minutes_of_week(&five.join(" "))?) & !excluded.weekdays;
-    let days = (1..=7).filter(|day| kept >> (day - 1) & 1 == 1);
-    let days: Vec<_> = days.map(|day: u8| (day % 7).to_string()).collect();
-    if days.is_empty() {
-        return None;
-    }
-    let days = days.join(",");
-    let five = [minute, hour, "*", "*", &days].join(" ");
-    if second == "0" {
-        weekly_text(&five)
-    } else {
-        Some(format!("{second} {five}"))
+    match second {
+        "0" => weekly_text(&five),
+        _ => Some(format!("{second} {five}")),
     }
 }
 
@@ -279,15 +229,6 @@ struct ExcludedDays {
     dates: BTreeSet<NaiveDate>,
 }
 
-const NO_DATE: &str = "is not a date that the controller reads, and excludes no job";
-
-fn manual_help(requests: &AnnotationRequests<'_>) -> String {
-    format!(
-        "write the dates into {} manually",
-        requests.name(Key::Except)
-    )
-}
-
 /// The maximum number of dates to write out.
 const MAX_DATES: usize = 200;
 
@@ -295,89 +236,80 @@ const MAX_DATES: usize = 200;
 const YEARS: i64 = 5;
 
 impl ExcludedDays {
-    fn read(spec: &Node<'_>, converter: &Converter, requests: &mut AnnotationRequests<'_>) -> Self {
+    fn read(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Self {
         let mut excluded = Self::default();
+        let except = requests.name(Key::Except);
         for item in spec.list("excludeDates") {
             let text = item.written().unwrap_or_default();
+            let quoted = quote(text);
             let mut fields: Vec<_> = text.split_whitespace().collect();
             if fields.len() == 5 {
                 fields.push("*");
             }
-            let is_star = |field: &&str| matches!(*field, "*" | "?");
-            let (message, help) = match fields[..] {
-                [second, minute, hour, ref days @ ..]
-                    if days.len() == 3 && [second, minute, hour].iter().all(is_star) =>
+            let is_star = |field: &str| matches!(field, "*" | "?");
+            let days = match fields[..] {
+                [second, minute, hour, of_month, month, of_week]
+                    if [second, minute, hour].into_iter().all(is_star) =>
                 {
-                    excluded.add(text, days, &item.place, converter, requests);
+                    Times::parse(&format!("0 0 {of_month} {month} {of_week}")).ok()
+                }
+                _ if fields.len() == 6 || fields_of(text).is_some() => {
+                    requests.report(
+                        Topic::ExcludeDates,
+                        &item.place,
+                        format!("`{quoted}` names no whole days: the controller skips only the jobs of some hours"),
+                        "dayshift skips no job; to exclude whole days, write three stars before \
+                            them: * * * 15 11 *",
+                    );
                     continue;
                 }
-                _ if fields.len() == 6 || fields_of(text).is_some() => (
-                    "names no whole days: the controller skips only the jobs of some hours",
-                    "dayshift skips no job; to exclude whole days, write three stars before \
-                        them: * * * 15 11 *"
-                        .to_owned(),
-                ),
-                _ => (NO_DATE, manual_help(requests)),
+                _ => None,
             };
-            requests.report(
-                Topic::ExcludeDates,
-                &item.place,
-                format!("`{}` {message}", quote(text)),
-                help,
-            );
+            let Some(days) = days else {
+                requests.report(
+                    Topic::ExcludeDates,
+                    &item.place,
+                    format!(
+                        "`{quoted}` is not a date that the controller reads, and excludes no job"
+                    ),
+                    format!("write the dates into {except} manually"),
+                );
+                continue;
+            };
+            if let Some(until) = excluded.add(&days, requests.converter) {
+                requests.report(
+                    Topic::ExcludeDates,
+                    &item.place,
+                    format!(
+                        "the dates of `{quoted}` are written out up to {until}; on these dates the \
+                        controller runs no job, and dayshift none that starts replicas"
+                    ),
+                    format!(
+                        "add more dates to {except} in time; jobs that set 0 still run on them"
+                    ),
+                );
+            }
         }
         excluded
     }
 
-    /// Adds an excluded day of month, month and day of week.
-    fn add(
-        &mut self,
-        text: &str,
-        days: &[&str],
-        place: &Location,
-        converter: &Converter,
-        requests: &mut AnnotationRequests<'_>,
-    ) {
-        let midnights = format!("0 0 {}", days.join(" "));
-        if let Some(minutes) = minutes_of_week(&midnights) {
+    /// Adds excluded days. Unless they are weekly, returns the year up to which their dates are
+    /// written out.
+    fn add(&mut self, days: &Times, converter: &Converter) -> Option<i32> {
+        if let Some(minutes) = days.minutes_of_week() {
             self.weekdays |= days_of(&minutes);
-            return;
+            return None;
         }
-        let text = quote(text);
-        let Ok(days) = Times::parse(&midnights) else {
-            let help = manual_help(requests);
-            requests.report(
-                Topic::ExcludeDates,
-                place,
-                format!("`{text}` {NO_DATE}"),
-                help,
-            );
-            return;
-        };
-        let today = converter.now.date_naive().and_time(Default::default());
+        let today = converter.now.date_naive().and_time(NaiveTime::MIN);
         let until = today + TimeDelta::days(365 * YEARS);
         let first = days.next_local(today - TimeDelta::seconds(1));
         let all = successors(first, |day| days.next_local(*day));
-        let dates = all.take_while(|day| *day < until).map(|day| day.date());
-        let room = MAX_DATES.saturating_sub(self.dates.len());
-        let new: Vec<_> = dates
-            .filter(|date| !self.dates.contains(date))
-            .take(room)
-            .collect();
-        self.dates.extend(new);
-        requests.report(
-            Topic::ExcludeDates,
-            place,
-            format!(
-                "the dates of `{text}` are written out up to {}; on these dates the \
-                controller runs no job, and dayshift none that starts replicas",
-                until.year()
-            ),
-            format!(
-                "add more dates to {} in time; jobs that set 0 still run on \
-                them",
-                requests.name(Key::Except)
-            ),
-        );
+        for day in all.take_while(|day| *day < until) {
+            if self.dates.len() == MAX_DATES {
+                break;
+            }
+            self.dates.insert(day.date());
+        }
+        Some(until.year())
     }
 }

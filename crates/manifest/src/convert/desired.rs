@@ -56,10 +56,10 @@ impl Desired {
             }
         }
         for up in &self.ups {
-            moments.up(up)?;
+            moments.add(up, Action::Start)?;
         }
         for down in &self.downs {
-            moments.down(down)?;
+            moments.add(down, Action::Stop)?;
         }
         moments.check(&self.downs)?;
         let mut texts = moments.texts();
@@ -86,24 +86,53 @@ pub(crate) struct DatedSpanError {
     pub(crate) reason: &'static str,
 }
 
-/// A bounded span.
-type Stretch = (DateTime<Utc>, DateTime<Utc>);
-
 /// The maximum number of dates and times for one span.
 const MAX_MOMENTS: usize = 32;
 
 /// The maximum number of days of one span.
 const MAX_DAYS: i64 = 400;
 
-pub(crate) fn fails(at: &DatedSpan, reason: &'static str) -> DatedSpanError {
-    DatedSpanError {
-        at: at.clone(),
-        reason,
+fn fails(at: &DatedSpan, reason: &'static str) -> DatedSpanError {
+    let at = at.clone();
+    DatedSpanError { at, reason }
+}
+
+/// The local date and time, if an annotation can name it, or else the reason.
+pub(crate) fn local_minute(at: DateTime<Utc>, zone: Zone) -> Result<NaiveDateTime, &'static str> {
+    let local = at.with_timezone(&zone).naive_local();
+    if local.second() != 0 || local.nanosecond() != 0 {
+        return Err("times of a schedule are whole minutes");
     }
+    if zone.instant(local) != at {
+        return Err("it begins or ends in an hour that a clock change repeats");
+    }
+    Ok(local)
+}
+
+/// Minutes of the week, and dates with a time.
+pub(crate) type LocalTimes = (Vec<u32>, BTreeSet<NaiveDateTime>);
+
+/// The annotations of these starts and stops.
+pub(crate) fn starts_and_stops(starts: LocalTimes, stops: LocalTimes) -> KeyTexts {
+    let mut texts = KeyTexts::new();
+    for (key, (weekly, dated)) in [(Key::Start, starts), (Key::Stop, stops)] {
+        let weekly = (!weekly.is_empty()).then(|| times(&weekly));
+        let dated = dated.into_iter().map(date_and_time);
+        let all: Vec<_> = weekly.into_iter().chain(dated).collect();
+        if !all.is_empty() {
+            texts.push((key, all.join("; ")));
+        }
+    }
+    texts
+}
+
+/// Formats a date and time: `2026-12-24 08:00`
+pub(crate) fn date_and_time(local: NaiveDateTime) -> String {
+    local.format("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Starts, stops and excluded dates in addition to the weekly times.
-pub(crate) struct Moments<'d> {
+struct Moments<'d> {
     week: &'d WeekCounts,
     weekly: Option<Schedule>,
     zone: Zone,
@@ -114,7 +143,7 @@ pub(crate) struct Moments<'d> {
 }
 
 impl<'d> Moments<'d> {
-    pub(crate) fn new(week: &'d WeekCounts, zone: Zone, now: DateTime<Utc>) -> Self {
+    fn new(week: &'d WeekCounts, zone: Zone, now: DateTime<Utc>) -> Self {
         let hours = week.hours();
         let weekly = Hours::parse(&hours)
             .ok()
@@ -131,12 +160,15 @@ impl<'d> Moments<'d> {
         }
     }
 
-    /// Whether the weekly times include a time.
-    fn runs(&self, at: DateTime<Utc>) -> bool {
+    /// The state by the weekly times at this time.
+    fn state(&self, at: DateTime<Utc>) -> Action {
         let local = at.with_timezone(&self.zone);
         let minute = local.hour() * 60 + local.minute();
-        self.week
-            .contains(local.weekday().num_days_from_monday() * DAY + minute)
+        let day = local.weekday().num_days_from_monday();
+        match self.week.contains(day * DAY + minute) {
+            true => Action::Start,
+            false => Action::Stop,
+        }
     }
 
     /// The weekly starts or stops in `[from, to)`.
@@ -149,91 +181,50 @@ impl<'d> Moments<'d> {
             .collect()
     }
 
-    /// The local date and time, if an annotation can name it.
-    fn local(&self, at: DateTime<Utc>, of: &DatedSpan) -> Result<NaiveDateTime, DatedSpanError> {
-        let local = at.with_timezone(&self.zone).naive_local();
-        if local.second() != 0 || local.nanosecond() != 0 {
-            return Err(fails(of, "times of a schedule are whole minutes"));
-        }
-        if self.zone.instant(local) != at {
-            return Err(fails(
-                of,
-                "it begins or ends in an hour that a clock change repeats",
-            ));
-        }
-        Ok(local)
-    }
-
-    /// The part of a span that is not over; `None` if all of it is.
-    fn rest(&self, of: &DatedSpan) -> Result<Option<Stretch>, DatedSpanError> {
-        let from = of.from.unwrap_or(self.now).max(self.now);
-        let to = match of.to {
+    /// Adds a span that begins with a start or a stop, and in which the workload stays in that state.
+    fn add(&mut self, span: &DatedSpan, action: Action) -> Result<(), DatedSpanError> {
+        let from = span.from.unwrap_or(self.now).max(self.now);
+        let to = match span.to {
+            Some(to) if to <= from => return Ok(()),
             Some(to) => to,
             // A span without an end is possible only without weekly times.
-            None if self.weekly.is_none() => return Ok(Some((from, from))),
-            None => return Err(fails(of, "it has no end, but the weekly times continue")),
+            None if self.weekly.is_none() => from,
+            None => return Err(fails(span, "it has no end, but the weekly times continue")),
         };
-        if to <= from {
-            return Ok(None);
-        }
         if to - from > TimeDelta::days(MAX_DAYS) {
-            return Err(fails(of, "it is longer than a year"));
+            return Err(fails(span, "it is longer than a year"));
         }
-        Ok(Some((from, to)))
-    }
-
-    /// Adds a span in which the workload runs.
-    pub(crate) fn up(&mut self, of: &DatedSpan) -> Result<(), DatedSpanError> {
-        let Some((from, to)) = self.rest(of)? else {
-            return Ok(());
+        let local = |at| local_minute(at, self.zone).map_err(|reason| fails(span, reason));
+        let is_different = |at: DateTime<Utc>| {
+            let end = at + TimeDelta::seconds(1);
+            self.state(at) != action && self.weekly(Action::Start, at, end).is_empty()
         };
-        if of.from.is_some_and(|from| from > self.now) && !self.runs(from) {
-            let at = self.local(from, of)?;
-            self.starts.insert(at);
+        let begins = span.from.filter(|at| *at > self.now && is_different(*at));
+        let begins = begins.map(local).transpose()?;
+        let ends = span.to.filter(|at| is_different(*at));
+        let ends = ends.map(local).transpose()?;
+        if action == Action::Stop {
+            for start in self.weekly(Action::Start, from, to) {
+                let local = start.with_timezone(&self.zone);
+                self.except.insert(local.date_naive());
+            }
+            self.stops.extend(begins);
+            self.starts.extend(ends);
+            return Ok(());
         }
-        // A start at the same time wins over the weekly stop.
         let stops = self.weekly(Action::Stop, from, to);
         if stops.len() > MAX_MOMENTS {
-            return Err(fails(of, "it contains too many weekly stops"));
+            return Err(fails(span, "it contains too many weekly stops"));
         }
-        for stop in stops {
-            let at = self.local(stop, of)?;
-            self.starts.insert(at);
-        }
-        if of.to.is_some() && !self.runs(to) {
-            let at = self.local(to, of)?;
-            self.stops.insert(at);
-        }
-        Ok(())
-    }
-
-    /// Adds a span in which the workload does not run.
-    pub(crate) fn down(&mut self, of: &DatedSpan) -> Result<(), DatedSpanError> {
-        let Some((from, to)) = self.rest(of)? else {
-            return Ok(());
-        };
-        let starts = self.weekly(Action::Start, from, to);
-        let is_first = starts.first() == Some(&from);
-        if of.from.is_some_and(|from| from > self.now) && self.runs(from) && !is_first {
-            let at = self.local(from, of)?;
-            self.stops.insert(at);
-        }
-        for start in starts {
-            let local = start.with_timezone(&self.zone);
-            self.except.insert(local.date_naive());
-        }
-        let is_weekly = self
-            .weekly(Action::Start, to, to + TimeDelta::seconds(1))
-            .contains(&to);
-        if of.to.is_some() && self.runs(to) && !is_weekly {
-            let at = self.local(to, of)?;
-            self.starts.insert(at);
-        }
+        // A start at the same time wins over the weekly stop.
+        let starts: Vec<_> = stops.into_iter().map(local).collect::<Result<_, _>>()?;
+        self.starts.extend(begins.into_iter().chain(starts));
+        self.stops.extend(ends);
         Ok(())
     }
 
     /// Checks that no excluded date has a start that should happen.
-    pub(crate) fn check(&self, downs: &[DatedSpan]) -> Result<(), DatedSpanError> {
+    fn check(&self, downs: &[DatedSpan]) -> Result<(), DatedSpanError> {
         let Some(down) = downs.first() else {
             return Ok(());
         };
@@ -252,34 +243,18 @@ impl<'d> Moments<'d> {
     }
 
     /// The annotations.
-    pub(crate) fn texts(&self) -> KeyTexts {
+    fn texts(&self) -> KeyTexts {
         let week = self.week;
-        let mut texts = Vec::new();
-        if self.starts.is_empty() && self.stops.is_empty() {
-            if week.is_empty() {
-                // The workload never runs: a stop at each midnight ensures that.
-                texts.push((Key::Stop, "00:00".to_owned()));
-            } else {
-                texts.push((Key::Hours, week.hours()));
-            }
+        let mut texts = KeyTexts::new();
+        if !self.starts.is_empty() || !self.stops.is_empty() {
+            let starts = (week.begins(), self.starts.clone());
+            let stops = (week.ends(), self.stops.clone());
+            texts = starts_and_stops(starts, stops);
+        } else if week.is_empty() {
+            // The workload never runs: a stop at each midnight ensures that.
+            texts.push((Key::Stop, "00:00".to_owned()));
         } else {
-            let moment = |moment: &NaiveDateTime| moment.format("%Y-%m-%d %H:%M").to_string();
-            let list = |weekly: &[u32], moments: &BTreeSet<NaiveDateTime>| {
-                let weekly = (!weekly.is_empty()).then(|| times(weekly));
-                let all: Vec<_> = weekly
-                    .into_iter()
-                    .chain(moments.iter().map(moment))
-                    .collect();
-                all.join("; ")
-            };
-            for (key, text) in [
-                (Key::Start, list(&week.begins(), &self.starts)),
-                (Key::Stop, list(&week.ends(), &self.stops)),
-            ] {
-                if !text.is_empty() {
-                    texts.push((key, text));
-                }
-            }
+            texts.push((Key::Hours, week.hours()));
         }
         if !self.except.is_empty() {
             texts.push((Key::Except, dates(&self.except)));

@@ -5,8 +5,10 @@ use std::rc::Rc;
 use dayshift_workload::{Kind, defined_kind};
 
 use crate::{
+    annotations::Annotation,
     convert::conversion::ObjectRef,
-    yaml::node::{Location, MapEntry, Node, Scalar},
+    source::SourceFile,
+    yaml::node::{MapEntry, Node},
 };
 
 /// An object and its node.
@@ -85,19 +87,18 @@ impl<'a> Document<'a> {
         map.map_or(&[][..], Node::entries)
     }
 
-    /// The downscaler annotations. If a name occurs several times, the last one counts.
-    pub(crate) fn annotations(&self) -> Vec<DownscalerAnnotation<'_, 'a>> {
+    /// The downscaler annotations, without their prefix. If a name occurs several times, the last one
+    /// counts. `sources` are all files.
+    pub(crate) fn downscaler_annotations(&self, sources: &[SourceFile]) -> Vec<Annotation> {
+        let source = sources.get(self.source).map_or("", SourceFile::text);
         let entries = self.own_annotations();
-        let is_last = |at: usize, name: &str| {
-            let mut later = entries.iter().skip(at + 1);
-            !later.any(|entry| entry.name() == name)
-        };
+        let last = |name: &str| entries.iter().rposition(|entry| entry.name() == name);
         let all = entries.iter().enumerate();
-        let last = all.filter(|(at, entry)| {
-            entry.name().starts_with(DOWNSCALER) && is_last(*at, entry.name())
+        let each = all.filter_map(|(at, entry)| {
+            let name = entry.name().strip_prefix(DOWNSCALER)?;
+            (last(entry.name()) == Some(at)).then(|| Annotation::read(name, entry, source))
         });
-        last.map(|(_, entry)| DownscalerAnnotation { entry })
-            .collect()
+        each.collect()
     }
 
     /// Whether the object has an annotation of this full name.
@@ -125,51 +126,3 @@ impl<'a> Document<'a> {
 
 /// The prefix of GoKubeDownscaler's and py-kube-downscaler's annotations.
 pub(crate) const DOWNSCALER: &str = "downscaler/";
-
-/// A downscaler annotation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DownscalerAnnotation<'n, 'a> {
-    pub(crate) entry: &'n MapEntry<'a>,
-}
-
-impl DownscalerAnnotation<'_, '_> {
-    /// The name after the prefix.
-    pub(crate) fn key(&self) -> &str {
-        self.entry
-            .name()
-            .strip_prefix(DOWNSCALER)
-            .unwrap_or_default()
-    }
-
-    /// The value. The API server stores an empty string for null.
-    pub(crate) fn text(&self) -> &str {
-        let value = &self.entry.value;
-        match value.scalar() {
-            Some(Scalar::Null) => "",
-            _ => value.written().unwrap_or_default(),
-        }
-    }
-
-    /// The place of some bytes of the value, or of the whole value.
-    pub(crate) fn locate(&self, span: &std::ops::Range<usize>, source: &str) -> Location {
-        let place = &self.entry.value.place;
-        let raw = source.get(place.span.clone()).unwrap_or_default();
-        let text = self.text();
-        let inner = ['"', '\'']
-            .into_iter()
-            .find_map(|quote| raw.strip_prefix(quote)?.strip_suffix(quote));
-        let before = text
-            .get(..span.start)
-            .filter(|_| inner.unwrap_or(raw) == text);
-        let Some(before) = before.filter(|_| text.get(span.clone()).is_some()) else {
-            return place.clone();
-        };
-        let quotes = usize::from(inner.is_some());
-        let begin = place.span.start + quotes;
-        Location {
-            line: place.line,
-            column: place.column + quotes + before.chars().count(),
-            span: begin + span.start..begin + span.end,
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! Edits the text of a file by position, so that everything else stays verbatim, in the style of the
 //! surrounding entries: block or flow, and their quotes.
 
-use std::ops::Range;
+use std::{mem, ops::Range, ptr};
 
 use crate::{
     convert::document::Document,
@@ -67,15 +67,14 @@ pub(crate) fn edits(
     let Some(metadata) = own_entry(&document.node, "metadata") else {
         return Err(NotEditable("it has no metadata of its own"));
     };
-    let editor = Editor { text };
+    let mut editor = Editor {
+        text,
+        edits: Vec::new(),
+    };
     editor.check_own(metadata)?;
-    let metadata = &*metadata.value;
-    let mut edits = Vec::new();
-    editor.annotations(metadata, changes, &mut edits)?;
-    if !changes.labels.is_empty() {
-        editor.add(metadata, "labels", &changes.labels, &mut edits)?;
-    }
-    Ok(editor.without_overlaps(edits))
+    editor.annotations(&metadata.value, changes)?;
+    editor.add(&metadata.value, "labels", &changes.labels)?;
+    Ok(editor.without_overlaps())
 }
 
 /// Applies edits, which must not overlap.
@@ -100,7 +99,8 @@ fn own_entry<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n MapEntry<'a>>
 impl Editor<'_> {
     /// Merges an insertion into a removal at the same place, for example labels that replace the
     /// last annotation.
-    fn without_overlaps(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
+    fn without_overlaps(mut self) -> Vec<Edit> {
+        let mut edits = mem::take(&mut self.edits);
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         let mut all: Vec<Edit> = Vec::new();
         for edit in edits {
@@ -120,132 +120,110 @@ impl Editor<'_> {
     }
 
     fn annotations(
-        &self,
+        &mut self,
         metadata: &Node<'_>,
         changes: &ObjectEdits,
-        edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
         if changes.replaced.is_empty() {
-            return if changes.added.is_empty() {
-                Ok(())
-            } else {
-                self.add(metadata, "annotations", &changes.added, edits)
-            };
+            return self.add(metadata, "annotations", &changes.added);
         }
         let Some(entry) = own_entry(metadata, "annotations") else {
             return Err(NotEditable("it has no annotations of its own"));
         };
         self.check_own(entry)?;
         let map = &*entry.value;
-        let map_style = self.map_style(map);
-        let mut added = changes.added.clone();
-        let mut removed = Vec::new();
-        for (name, pairs) in &changes.replaced {
-            let all: Vec<_> = map
-                .entries()
-                .iter()
-                .filter(|entry| entry.name() == name)
-                .collect();
-            let Some((last, earlier)) = all.split_last() else {
-                continue;
-            };
-            for it in earlier {
-                removed.push(self.range(it)?);
+        // The new pairs in place of each entry; none if it is removed, `None` if it is kept.
+        let mut pairs_of: Vec<Option<NamePairs>> = Vec::new();
+        for entry in map.entries() {
+            let mut replaced = changes.replaced.iter();
+            let pairs = replaced.find(|(name, _)| name == entry.name());
+            let is_last = own_entry(map, entry.name()).is_some_and(|last| ptr::eq(last, entry));
+            pairs_of.push(pairs.map(|(_, pairs)| match is_last {
+                true => pairs.clone(),
+                false => NamePairs::new(),
+            }));
+        }
+        // Added annotations come before the first one that stays, or replace the first one.
+        if !changes.added.is_empty() {
+            let is_removed = |pairs: &Option<NamePairs>| pairs.as_ref().is_some_and(Vec::is_empty);
+            let first = pairs_of.iter().position(|pairs| !is_removed(pairs));
+            let first = first.unwrap_or_default();
+            match pairs_of.get_mut(first) {
+                Some(Some(pairs)) => *pairs = [&changes.added[..], &pairs[..]].concat(),
+                Some(None) => self.insert_before(map, first, &changes.added)?,
+                None => return Err(NotEditable("it has no annotations of its own")),
             }
-            let range = self.range(last)?;
+        }
+        let mut removed = Vec::new();
+        for (entry, pairs) in map.entries().iter().zip(pairs_of) {
+            let Some(pairs) = pairs else { continue };
+            let range = self.range(entry)?;
             if pairs.is_empty() {
                 removed.push(range);
                 continue;
             }
             let before = self.before(range.start);
-            if map_style == MapStyle::Block && !before.chars().all(|letter| letter == ' ') {
+            if self.map_style(map) == MapStyle::Block && !before.chars().all(|c| c == ' ') {
                 return Err(OTHER_FORM);
             }
-            let style = EntryStyle::from_entry(self.text, last, map_style);
-            let separator = self.separator(range.start, map_style);
-            edits.push(Edit {
-                text: style.pairs(pairs, &separator),
-                range,
-            });
+            let text = self.pairs_like(map, entry, &pairs);
+            self.edits.push(Edit { range, text });
         }
-        let all = map.entries().len();
-        if removed.len() == all && added.is_empty() {
-            return self.remove_map(metadata, entry, &removed, edits);
+        if removed.len() == map.entries().len() {
+            return self.remove_map(metadata, entry, &removed);
         }
-        if removed.len() == all {
-            // Added annotations replace the first removed one.
-            let range = removed.remove(0);
-            let style = EntryStyle::from_entry(self.text, &map.entries()[0], map_style);
-            let separator = self.separator(range.start, map_style);
-            let text = style.pairs(&added, &separator);
-            edits.push(Edit { range, text });
-            added.clear();
-        }
-        removed.sort_by_key(|range| range.start);
-        self.remove(map, &removed, map_style, edits)?;
-        if !added.is_empty() {
-            let kept = map.entries().iter().find(|entry| {
-                !removed
-                    .iter()
-                    .any(|range| range.start == entry.key.place.span.start)
-            });
-            let kept = kept.ok_or(NotEditable("no entry remains"))?;
-            self.insert_before(kept, &added, map_style, edits)?;
-        }
-        Ok(())
+        self.remove(map, &removed)
     }
 
-    /// Inserts pairs before an entry.
+    /// The text of pairs in the style of an entry.
+    fn pairs_like(&self, map: &Node<'_>, entry: &MapEntry<'_>, pairs: &NamePairs) -> String {
+        let map_style = self.map_style(map);
+        let separator = self.separator(entry.key.place.span.start, map_style);
+        EntryStyle::from_entry(self.text, entry, map_style).pairs(pairs, &separator)
+    }
+
+    /// Inserts pairs before an entry of a map.
     fn insert_before(
-        &self,
-        entry: &MapEntry<'_>,
+        &mut self,
+        map: &Node<'_>,
+        index: usize,
         pairs: &NamePairs,
-        map_style: MapStyle,
-        edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
+        let entry = &map.entries()[index];
         if entry.merged {
             return Err(NotEditable("a `<<` merges it from another object"));
         }
         let at = entry.key.place.span.start;
-        let separator = self.separator(at, map_style);
-        let style = EntryStyle::from_entry(self.text, entry, map_style);
-        let text = style.pairs(pairs, &separator) + &separator;
-        edits.push(Edit::insertion(at, text));
+        let text = self.pairs_like(map, entry, pairs) + &self.separator(at, self.map_style(map));
+        self.edits.push(Edit::insertion(at, text));
         Ok(())
     }
 
     /// Removes entries of a map that keeps others.
-    fn remove(
-        &self,
-        map: &Node<'_>,
-        removed: &[Range<usize>],
-        map_style: MapStyle,
-        edits: &mut Vec<Edit>,
-    ) -> Result<(), NotEditable> {
-        if map_style == MapStyle::Flow {
-            let own: Vec<_> = map.entries().iter().filter(|entry| !entry.merged).collect();
-            let mut kept_end = None;
-            let mut pending: Option<Range<usize>> = None;
-            for (nth, entry) in own.iter().enumerate() {
-                let range = self.range(entry)?;
-                if !removed.contains(&range) {
-                    edits.extend(pending.take().map(Edit::removal));
-                    kept_end = Some(range.end);
-                    continue;
-                }
-                let next = own.get(nth + 1).map(|entry| entry.key.place.span.start);
-                let begin = pending.as_ref().map_or(range.start, |range| range.start);
-                pending = Some(match (next, kept_end) {
-                    (Some(next), _) => begin..next,
-                    (None, Some(kept)) => kept..range.end,
-                    (None, None) => return Err(NotEditable("no entry remains")),
-                });
+    fn remove(&mut self, map: &Node<'_>, removed: &[Range<usize>]) -> Result<(), NotEditable> {
+        if self.map_style(map) == MapStyle::Block {
+            for range in removed {
+                let edit = self.without_lines(range)?;
+                self.edits.push(edit);
             }
-            edits.extend(pending.map(Edit::removal));
             return Ok(());
         }
-        for range in removed {
-            edits.push(self.without_lines(range)?);
+        let own: Vec<_> = map.entries().iter().filter(|entry| !entry.merged).collect();
+        let ranges: Vec<_> = own
+            .iter()
+            .map(|entry| self.range(entry))
+            .collect::<Result<_, _>>()?;
+        let last_kept = ranges.iter().rposition(|range| !removed.contains(range));
+        let last_kept = last_kept.ok_or(NotEditable("no entry remains"))?;
+        for (at, range) in ranges.iter().enumerate() {
+            if removed.contains(range) {
+                // The commas around it belong to the entry, except the last one that is kept.
+                self.edits.push(Edit::removal(if at < last_kept {
+                    range.start..ranges[at + 1].start
+                } else {
+                    ranges[at - 1].end..range.end
+                }));
+            }
         }
         Ok(())
     }
@@ -269,60 +247,55 @@ impl Editor<'_> {
 
     /// Removes the annotations of an object that keeps none.
     fn remove_map(
-        &self,
+        &mut self,
         metadata: &Node<'_>,
         entry: &MapEntry<'_>,
         removed: &[Range<usize>],
-        edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
         let range = self.range(entry)?;
         if self.map_style(metadata) == MapStyle::Flow {
-            return self.remove(metadata, &[range], MapStyle::Flow, edits);
+            return self.remove(metadata, &[range]);
         }
         let has_comment = self
             .slice(range.start..self.line_end(range.end))
             .contains('#');
         if self.map_style(&entry.value) == MapStyle::Flow || !has_comment {
-            edits.push(self.without_lines(&range)?);
+            let edit = self.without_lines(&range)?;
+            self.edits.push(edit);
             return Ok(());
         }
         // Keeps the comments in it.
-        let colon = entry.key.place.span.end;
-        let colon = colon
-            + self
-                .slice(colon..range.end)
-                .find(':')
-                .map_or(0, |at| at + 1);
-        edits.push(Edit::insertion(colon, " {}".to_owned()));
-        for range in removed {
-            edits.push(self.without_lines(range)?);
-        }
-        Ok(())
+        let key = entry.key.place.span.end;
+        let colon = self.slice(key..range.end).find(':');
+        let at = key + colon.map_or(0, |at| at + 1);
+        self.edits.push(Edit::insertion(at, " {}".to_owned()));
+        self.remove(&entry.value, removed)
     }
 
     /// Adds pairs to a map of the metadata, and the map itself if it is missing.
     fn add(
-        &self,
+        &mut self,
         metadata: &Node<'_>,
         name: &str,
         pairs: &NamePairs,
-        edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
         let map_style = self.map_style(metadata);
         if let Some(entry) = own_entry(metadata, name) {
             self.check_own(entry)?;
             let map = &*entry.value;
             let is_null = map.scalar() == Some(Scalar::Null);
-            if let Some(first) = map.entries().first() {
-                let map_style = self.map_style(map);
-                return self.insert_before(first, pairs, map_style, edits);
+            if !map.entries().is_empty() {
+                return self.insert_before(map, 0, pairs);
             }
             if !is_null && map.type_name() != "a map" {
                 return Err(NotEditable("it is not a map"));
             }
             let range = self.range(entry)?;
             let text = self.map(name, pairs, entry, map_style);
-            edits.push(Edit { range, text });
+            self.edits.push(Edit { range, text });
             return Ok(());
         }
         let own: Vec<_> = metadata
@@ -340,7 +313,8 @@ impl Editor<'_> {
         let next = at.and_then(|at| own.get(at + 1));
         if let Some(next) = next {
             let at = next.key.place.span.start;
-            edits.push(Edit::insertion(at, text + &self.separator(at, map_style)));
+            let text = text + &self.separator(at, map_style);
+            self.edits.push(Edit::insertion(at, text));
             return Ok(());
         }
         let separator = self.separator(anchor.key.place.span.start, map_style);
@@ -352,7 +326,7 @@ impl Editor<'_> {
             let is_crlf = self.slice(range.end..end).ends_with('\r');
             end - usize::from(is_crlf)
         };
-        edits.push(Edit::insertion(at, separator + &text));
+        self.edits.push(Edit::insertion(at, separator + &text));
         Ok(())
     }
 
@@ -390,18 +364,19 @@ pub(crate) struct NotEditable(pub(crate) &'static str);
 
 const OTHER_FORM: NotEditable = NotEditable("convert does not edit this form of YAML");
 
-/// The text of an edited file.
-pub(crate) struct Editor<'t> {
-    pub(crate) text: &'t str,
+/// The text of an edited file, and its edits.
+struct Editor<'t> {
+    text: &'t str,
+    edits: Vec<Edit>,
 }
 
 impl Editor<'_> {
-    pub(crate) fn slice(&self, range: Range<usize>) -> &str {
+    fn slice(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
     }
 
     /// Rejects an entry whose value does not follow its key, or that an alias can refer to.
-    pub(crate) fn check_own(&self, entry: &MapEntry<'_>) -> Result<(), NotEditable> {
+    fn check_own(&self, entry: &MapEntry<'_>) -> Result<(), NotEditable> {
         if entry.merged {
             return Err(NotEditable("a `<<` merges it from another object"));
         }
@@ -427,7 +402,7 @@ impl Editor<'_> {
     }
 
     /// The range from the key to the end of the value, without trailing blanks.
-    pub(crate) fn range(&self, entry: &MapEntry<'_>) -> Result<Range<usize>, NotEditable> {
+    fn range(&self, entry: &MapEntry<'_>) -> Result<Range<usize>, NotEditable> {
         self.check_own(entry)?;
         let key = &entry.key.place.span;
         let value = &entry.value.place.span;
@@ -441,23 +416,23 @@ impl Editor<'_> {
         Ok(key.start..end.max(key.end))
     }
 
-    pub(crate) fn line_start(&self, at: usize) -> usize {
+    fn line_start(&self, at: usize) -> usize {
         self.slice(0..at)
             .rfind('\n')
             .map_or(0, |newline| newline + 1)
     }
 
     /// The part of the line before a position.
-    pub(crate) fn before(&self, at: usize) -> &str {
+    fn before(&self, at: usize) -> &str {
         self.slice(self.line_start(at)..at)
     }
 
-    pub(crate) fn line_end(&self, at: usize) -> usize {
+    fn line_end(&self, at: usize) -> usize {
         let rest = self.slice(at..self.text.len());
         at + rest.find('\n').unwrap_or(rest.len())
     }
 
-    pub(crate) fn newline(&self, at: usize) -> &'static str {
+    fn newline(&self, at: usize) -> &'static str {
         let end = self.line_end(at);
         let previous = self.slice(0..self.line_start(at));
         if self.slice(at..end).ends_with('\r') || previous.ends_with("\r\n") {
@@ -467,7 +442,7 @@ impl Editor<'_> {
         }
     }
 
-    pub(crate) fn map_style(&self, map: &Node<'_>) -> MapStyle {
+    fn map_style(&self, map: &Node<'_>) -> MapStyle {
         if self.slice(map.place.span.clone()).starts_with('{') {
             MapStyle::Flow
         } else {
@@ -476,7 +451,7 @@ impl Editor<'_> {
     }
 
     /// The text between two entries of a map, the second of which begins at `at`.
-    pub(crate) fn separator(&self, at: usize, map_style: MapStyle) -> String {
+    fn separator(&self, at: usize, map_style: MapStyle) -> String {
         let before = self.before(at);
         let is_first = before.trim().is_empty();
         match (map_style, is_first) {
@@ -491,7 +466,7 @@ impl Editor<'_> {
 
 /// How an entry is written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EntryStyle {
+struct EntryStyle {
     /// The key is in double quotes, as in JSON.
     is_json: bool,
     map_style: MapStyle,
@@ -500,7 +475,7 @@ pub(crate) struct EntryStyle {
 
 /// How a map is written in YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MapStyle {
+enum MapStyle {
     /// An entry on each line.
     Block,
     /// `{a: 1, b: 2}`, as in JSON.
@@ -515,7 +490,7 @@ enum Quote {
 }
 
 impl EntryStyle {
-    pub(crate) fn from_entry(text: &str, entry: &MapEntry<'_>, map_style: MapStyle) -> Self {
+    fn from_entry(text: &str, entry: &MapEntry<'_>, map_style: MapStyle) -> Self {
         let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
         let key = slice(entry.key.place.span.clone());
         let value = slice(entry.value.place.span.clone());
@@ -538,7 +513,7 @@ impl EntryStyle {
     }
 
     /// The style of a new map. Its values have quotes, as is common for annotations.
-    pub(crate) fn for_new_map(self) -> Self {
+    fn for_new_map(self) -> Self {
         let quote = match self.quote {
             Quote::None if self.map_style == MapStyle::Block => Quote::Double,
             quote => quote,
@@ -546,7 +521,7 @@ impl EntryStyle {
         Self { quote, ..self }
     }
 
-    pub(crate) fn key(self, name: &str) -> String {
+    fn key(self, name: &str) -> String {
         if self.is_json {
             format!("\"{name}\"")
         } else {
@@ -577,7 +552,7 @@ impl EntryStyle {
             && Scalar::parse(text) == Scalar::Text
     }
 
-    pub(crate) fn pairs(self, pairs: &[(String, String)], separator: &str) -> String {
+    fn pairs(self, pairs: &[(String, String)], separator: &str) -> String {
         let pairs = pairs.iter();
         let texts = pairs.map(|(name, text)| format!("{}: {}", self.key(name), self.value(text)));
         texts.collect::<Vec<_>>().join(separator)

@@ -2,42 +2,50 @@
 
 use std::rc::Rc;
 
+use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use dayshift_schedule::{Times, Tzdata, Zone};
 use dayshift_text::quote;
 use dayshift_workload::Key;
 
 use crate::{
     convert::{
-        conversion::{ObjectRef, Topic},
+        conversion::{PlacedFinding, Topic},
+        desired::KeyTexts,
         document::Document,
-        requests::{AnnotationRequests, NamedTexts, RequestTarget},
+        requests::{AnnotationRequests, RequestTarget, scale_target},
         week::{WeekCounts, minutes_of_week, weekly_text},
     },
+    finding::Finding,
     yaml::node::{Location, Node, Scalar},
 };
 
 /// Requests the schedule of a ScaledObject's cron triggers.
-pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
+///
+/// # Errors
+/// Why nothing is converted.
+pub(crate) fn convert(
+    document: &Document<'_>,
+    requests: &mut AnnotationRequests<'_>,
+) -> Result<(), PlacedFinding> {
     let Some(spec) = document.node.get("spec") else {
-        return;
+        return Ok(());
     };
     let all = spec.list("triggers");
     let crons: Vec<_> = all.iter().filter(|trigger| is_cron(trigger)).collect();
     let Some(first) = crons.first() else {
-        return;
+        return Ok(());
     };
     let modifiers = spec.at(&["advanced", "scalingModifiers"]);
     if let Some(modifiers) = modifiers.filter(|modifiers| !modifiers.entries().is_empty()) {
-        requests.report(
+        return Err(Finding::new(
             Topic::Triggers,
-            &modifiers.place,
+            modifiers.place.clone(),
             "scalingModifiers compute another count from the triggers; that has no equivalent",
             format!(
                 "keep the ScaledObject, or write the counts into {} manually",
                 requests.name(Key::Scale)
             ),
-        );
-        return;
+        ));
     }
     if crons.len() < all.len() {
         let (hours, wake) = (requests.name(Key::Hours), requests.name(Key::WakeOnRequest));
@@ -48,43 +56,29 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         } else {
             "its other triggers do not scale it while it is paused".to_owned()
         };
-        let help = format!(
-            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; {effect}"
-        );
-        requests.report(
+        return Err(Finding::new(
             Topic::Triggers,
-            &first.place,
+            first.place.clone(),
             "the cron trigger is combined with others, which scale between the bounds that it \
                 sets; that has no equivalent",
-            help,
-        );
-        return;
+            format!(
+                "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; {effect}"
+            ),
+        ));
     }
     report_unknown_fields(spec, &crons, requests);
     if let Some(node) = crons.iter().find(|node| is_zero(node)) {
-        let (message, help) = zero_replicas(node, requests);
-        requests.report(Topic::NoEquivalent, &node.place, message, help);
-        return;
+        return Err(zero_replicas(node, requests));
     }
     let mut triggers = Vec::new();
     for node in &crons {
-        match Trigger::read(node, spec, requests.tzdata) {
-            Ok(trigger) => triggers.push(trigger),
-            Err((message, help)) => {
-                requests.report(Topic::NotRead, &node.place, message, help);
-                return;
-            }
-        }
+        triggers.push(Trigger::read(
+            node,
+            spec,
+            &requests.converter.defaults.tzdata,
+        )?);
     }
-    let Some(target) = target(spec, &document.object.namespace) else {
-        requests.report(
-            Topic::NotRead,
-            &spec.place,
-            "its scaleTargetRef has no name that is text",
-            "name the workload: scaleTargetRef: {name: web}",
-        );
-        return;
-    };
+    let target = scale_target(document, spec, ("apps/v1", "Deployment"))?;
     for (trigger, node) in triggers.iter().zip(&crons) {
         if !trigger.alternates() {
             requests.report(
@@ -97,26 +91,22 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         }
     }
     let low = low(spec);
-    let mut texts = match &triggers[..] {
-        [one] => one.texts(low),
-        several => match steps(several, low) {
-            Some(texts) => texts,
-            None => {
-                requests.report(
-                    Topic::Triggers,
-                    &first.place,
-                    "several cron triggers, whose highest count applies, can be converted only \
-                        if all are weekly and in one zone",
-                    format!(
-                        "write the counts into {} manually, such as Mon-Fri 08:00 = 5; 19:00 \
-                        = 0",
-                        requests.name(Key::Scale)
-                    ),
-                );
-                return;
-            }
-        },
+    let texts = match &triggers[..] {
+        [one] => Some(one.texts(low)),
+        several => steps(several, low),
     };
+    let mut texts = texts.ok_or_else(|| {
+        Finding::new(
+            Topic::Triggers,
+            first.place.clone(),
+            "several cron triggers, whose highest count applies, can be converted only if all \
+                are weekly and in one zone",
+            format!(
+                "write the counts into {} manually, such as Mon-Fri 08:00 = 5; 19:00 = 0",
+                requests.name(Key::Scale)
+            ),
+        )
+    })?;
     if let Some(place) = paused(document) {
         let pause = requests.name(Key::Pause);
         requests.report(
@@ -125,52 +115,50 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
             format!("the ScaledObject is paused until a user ends that; {pause} does the same"),
             format!("remove {pause} (dayshift resume does) to follow the schedule"),
         );
-        texts.push((Key::Pause.name(), "true".to_owned()));
+        texts.push((Key::Pause, "true".to_owned()));
     }
-    requests.ask(RequestTarget::Object(target), texts, "");
+    requests.ask(texts, vec![RequestTarget::Object(target)], Vec::new());
     requests.delete_after(
         document,
         "KEDA's autoscaler sets the count until it is deleted",
         "",
     );
+    Ok(())
 }
 
 /// Reports a ScaledJob with a cron trigger, which has no equivalent.
-pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
+pub(crate) fn job(document: &Document<'_>) -> Result<(), PlacedFinding> {
     let triggers = document.node.at(&["spec", "triggers"]);
     let mut all = triggers.map_or(&[][..], Node::items).iter();
-    if let Some(trigger) = all.find(|trigger| is_cron(trigger)) {
-        requests.report(
+    let trigger = all.find(|trigger| is_cron(trigger));
+    trigger.map_or(Ok(()), |trigger| {
+        Err(Finding::new(
             Topic::NoEquivalent,
-            &trigger.place,
+            trigger.place.clone(),
             "a ScaledJob creates Jobs between the start and the end of its cron trigger; that \
                 has no equivalent",
             "keep it, or make it a CronJob, which dayshift suspends and resumes",
-        );
-    }
+        ))
+    })
 }
 
 const TOOL: &str = "KEDA";
 
-/// The fields of a ScaledObject's spec (v1alpha1 of KEDA 2.17), of a trigger, and of a cron trigger's
-/// metadata.
-const FIELDS: [&str; 3] = [
-    "scaleTargetRef pollingInterval initialCooldownPeriod cooldownPeriod idleReplicaCount \
-     minReplicaCount maxReplicaCount advanced triggers fallback",
-    "type name useCachedMetrics metadata authenticationRef metricType",
-    "timezone start end desiredReplicas",
-];
-
+/// Reports fields that KEDA does not have in a ScaledObject's spec (v1alpha1 of KEDA 2.17), in a
+/// trigger, and in a cron trigger's metadata.
 fn report_unknown_fields(
     spec: &Node<'_>,
     crons: &[&Rc<Node<'_>>],
     requests: &mut AnnotationRequests<'_>,
 ) {
-    requests.report_unknown(TOOL, spec, FIELDS[0]);
+    const SPEC: &str = "scaleTargetRef pollingInterval initialCooldownPeriod cooldownPeriod \
+        idleReplicaCount minReplicaCount maxReplicaCount advanced triggers fallback";
+    const TRIGGER: &str = "type name useCachedMetrics metadata authenticationRef metricType";
+    requests.report_unknown(TOOL, spec, SPEC);
     for cron in crons {
-        requests.report_unknown(TOOL, cron, FIELDS[1]);
+        requests.report_unknown(TOOL, cron, TRIGGER);
         if let Some(metadata) = cron.get("metadata") {
-            requests.report_unknown(TOOL, metadata, FIELDS[2]);
+            requests.report_unknown(TOOL, metadata, "timezone start end desiredReplicas");
         }
     }
 }
@@ -189,11 +177,8 @@ fn is_zero(trigger: &Node<'_>) -> bool {
 }
 
 /// A trigger with 0 replicas does not stop the workload: while it is active, KEDA keeps at least 1.
-fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> (String, String) {
+fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> PlacedFinding {
     let field = |name| trigger.at(&["metadata", name])?.written();
-    let message = "desiredReplicas is 0, which does not stop a workload: while a trigger is \
-        active, KEDA keeps at least 1"
-        .to_owned();
     let (mut stop, mut start) = (requests.name(Key::Stop), requests.name(Key::Start));
     let mut zone = String::new();
     let text = |name| field(name).and_then(weekly_text);
@@ -204,10 +189,15 @@ fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> (Stri
             format!(" and {}: \"{}\"", requests.name(Key::Timezone), quote(zone))
         });
     }
-    let help = format!(
-        "to stop it in between, write {stop} and {start}{zone} on the workload, and delete the ScaledObject"
-    );
-    (message, help)
+    Finding::new(
+        Topic::NoEquivalent,
+        trigger.place.clone(),
+        "desiredReplicas is 0, which does not stop a workload: while a trigger is active, KEDA \
+            keeps at least 1",
+        format!(
+            "to stop it in between, write {stop} and {start}{zone} on the workload, and delete the ScaledObject"
+        ),
+    )
 }
 
 fn is_cron(trigger: &Node<'_>) -> bool {
@@ -228,22 +218,6 @@ fn paused<'d>(document: &'d Document<'_>) -> Option<&'d Location> {
         _ => false,
     })?;
     Some(&entry.key.place)
-}
-
-fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
-    let of = spec.get("scaleTargetRef")?;
-    let text = |name, other| {
-        of.get(name)
-            .and_then(Node::text)
-            .unwrap_or(other)
-            .to_owned()
-    };
-    Some(ObjectRef {
-        api_version: text("apiVersion", "apps/v1"),
-        kind: text("kind", "Deployment"),
-        namespace: namespace.to_owned(),
-        name: of.get("name")?.text()?.to_owned(),
-    })
 }
 
 /// The count outside of all triggers.
@@ -270,35 +244,31 @@ struct Trigger {
 }
 
 impl Trigger {
-    fn read(
-        node: &Node<'_>,
-        spec: &Node<'_>,
-        tzdata: &Tzdata,
-    ) -> Result<Self, (String, &'static str)> {
+    fn read(node: &Node<'_>, spec: &Node<'_>, tzdata: &Tzdata) -> Result<Self, PlacedFinding> {
         const HELP: &str = "see KEDA's documentation of the cron scaler";
-        let metadata = node.get("metadata");
+        let error =
+            |message: String, help| Finding::new(Topic::NotRead, node.place.clone(), message, help);
         let field = |name: &str| {
-            let value = metadata.and_then(|metadata| metadata.get(name));
-            value.ok_or_else(|| (format!("the cron trigger has no {name}"), HELP))
+            let value = node.at(&["metadata", name]);
+            value.ok_or_else(|| error(format!("the cron trigger has no {name}"), HELP))
         };
         let cron = |name: &str| {
             let text = field(name)?.written().unwrap_or_default();
             let is_five = text.split_whitespace().count() == 5;
-            let read = weekly_text(text).filter(|_| is_five);
-            read.map(|_| text.to_owned()).ok_or_else(|| {
-                (
-                    format!("`{}` is not cron as KEDA reads it", quote(text)),
-                    "write minute, hour, day of month, month and day of week, such as 0 8 * * 1-5",
-                )
-            })
+            if is_five && weekly_text(text).is_some() {
+                return Ok(text.to_owned());
+            }
+            Err(error(
+                format!("`{}` is not cron as KEDA reads it", quote(text)),
+                "write minute, hour, day of month, month and day of week, such as 0 8 * * 1-5",
+            ))
         };
         let zone = field("timezone")?.written().unwrap_or_default();
-        let zone = tzdata
-            .parse_zone(zone)
-            .map_err(|error| (error.to_string(), HELP))?;
+        let zone = tzdata.parse_zone(zone);
+        let zone = zone.map_err(|problem| error(problem.to_string(), HELP))?;
         let count = number(field("desiredReplicas")?).filter(|count| *count > 0);
-        let count =
-            count.ok_or_else(|| ("desiredReplicas is not a count above 0".to_owned(), HELP))?;
+        let count = count
+            .ok_or_else(|| error("desiredReplicas is not a count above 0".to_owned(), HELP))?;
         // The bounds of the autoscaler that KEDA creates.
         let bound = |name| spec.get(name).and_then(number);
         let least = bound("minReplicaCount").unwrap_or_default();
@@ -311,14 +281,14 @@ impl Trigger {
         })
     }
 
-    fn texts(&self, low: u64) -> NamedTexts {
+    fn texts(&self, low: u64) -> KeyTexts {
         let text = |cron| weekly_text(cron).unwrap_or_default();
         vec![
-            (Key::Start.name(), text(&self.start)),
-            (Key::Stop.name(), text(&self.end)),
-            (Key::Timezone.name(), self.zone.name().to_owned()),
-            (Key::Replicas.name(), self.count.to_string()),
-            (Key::StopReplicas.name(), low.to_string()),
+            (Key::Start, text(&self.start)),
+            (Key::Stop, text(&self.end)),
+            (Key::Timezone, self.zone.name().to_owned()),
+            (Key::Replicas, self.count.to_string()),
+            (Key::StopReplicas, low.to_string()),
         ]
     }
 
@@ -328,27 +298,22 @@ impl Trigger {
             return true;
         };
         // A leap year and the year after it.
-        let Some(mut at) = chrono::NaiveDate::from_ymd_opt(2027, 12, 31) else {
-            return true;
-        };
-        let until = at + chrono::TimeDelta::days(750);
+        let year_end = NaiveDate::from_ymd_opt(2027, 12, 31).unwrap_or_default();
+        let mut now = year_end.and_time(NaiveTime::MIN);
+        let until = now + TimeDelta::days(750);
         let mut was_start = None;
-        let mut now = at.and_time(Default::default());
-        while at < until {
-            let (next_start, next_end) = (start.next_local(now), end.next_local(now));
-            let is_start = match (next_start, next_end) {
-                (Some(start), Some(end)) => start < end,
-                (start, _) => start.is_some(),
-            };
-            let Some(next) = (if is_start { next_start } else { next_end }) else {
+        while now < until {
+            let both = [(&end, false), (&start, true)].into_iter();
+            let next =
+                both.filter_map(|(times, is_start)| Some((times.next_local(now)?, is_start)));
+            // If both are at the same time, KEDA sees the end.
+            let Some((at, is_start)) = next.min_by_key(|next| next.0) else {
                 return false;
             };
-            if was_start == Some(is_start) {
+            if was_start.replace(is_start) == Some(is_start) {
                 return false;
             }
-            was_start = Some(is_start);
-            now = next;
-            at = next.date();
+            now = at;
         }
         true
     }
@@ -361,7 +326,7 @@ impl Trigger {
 }
 
 /// The highest count of all triggers, as exact counts.
-fn steps(triggers: &[Trigger], low: u64) -> Option<NamedTexts> {
+fn steps(triggers: &[Trigger], low: u64) -> Option<KeyTexts> {
     let zone = triggers.first()?.zone;
     if triggers.iter().any(|trigger| trigger.zone != zone) {
         return None;
@@ -372,6 +337,6 @@ fn steps(triggers: &[Trigger], low: u64) -> Option<NamedTexts> {
             Some(counts.union(&trigger.week()?))
         });
     let text = counts?.scale();
-    let zone = (Key::Timezone.name(), zone.name().to_owned());
-    (!text.is_empty()).then(|| vec![(Key::Scale.name(), text), zone])
+    let zone = (Key::Timezone, zone.name().to_owned());
+    (!text.is_empty()).then(|| vec![(Key::Scale, text), zone])
 }

@@ -14,7 +14,7 @@ use crate::{
         document::DOWNSCALER,
         downscaler::{
             self,
-            annotation::{ConvertContext, PermanentForce, is_known},
+            annotation::{ConvertContext, OldAnnotation, PermanentForce, is_known},
         },
         work::ConversionRun,
     },
@@ -26,11 +26,14 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// A search through one source.
 struct ForeignTextSearch<'s, 'a> {
+    run: &'s ConversionRun<'s, 'a>,
     source: usize,
     /// The first bytes of keys that are an object's own annotations.
     own: HashSet<usize>,
     /// The objects by their nodes.
     objects: HashMap<*const Node<'a>, &'s ObjectRef>,
+    /// The object that contains the visited node.
+    object: Option<&'s ObjectRef>,
     /// Visited nodes. Nodes behind aliases are visited once.
     seen: HashSet<*const Node<'a>>,
     findings: Vec<ConversionFinding>,
@@ -39,11 +42,11 @@ struct ForeignTextSearch<'s, 'a> {
 impl<'a> ConversionRun<'_, 'a> {
     /// Reports each schedule of another tool that is not on an object, with its replacement.
     pub(crate) fn report_manual_conversions(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
+        let mut findings = Vec::new();
         for (source, nodes) in trees.iter().enumerate() {
             let documents = || {
-                self.documents
-                    .iter()
-                    .filter(|document| document.source == source)
+                let all = self.documents.iter();
+                all.filter(|document| document.source == source)
             };
             let annotations = documents().flat_map(|document| {
                 let of_pods = document
@@ -53,6 +56,7 @@ impl<'a> ConversionRun<'_, 'a> {
                 document.own_annotations().iter().chain(of_pods)
             });
             let mut search = ForeignTextSearch {
+                run: self,
                 source,
                 own: annotations
                     .map(|annotation| annotation.key.place.span.start)
@@ -60,56 +64,40 @@ impl<'a> ConversionRun<'_, 'a> {
                 objects: documents()
                     .map(|document| (Rc::as_ptr(&document.node), &document.object))
                     .collect(),
+                object: None,
                 seen: HashSet::new(),
                 findings: Vec::new(),
             };
             for node in nodes.iter().flatten() {
-                search.visit(self, node, &mut Vec::new(), None);
+                search.visit(node, &mut Vec::new());
             }
-            let findings = search.findings;
-            self.conversion.findings.extend(findings);
+            findings.extend(search.findings);
         }
-    }
-
-    /// The lines that replace downscaler annotations; empty if none do.
-    fn equal(&self, olds: &[(&str, &str)], permanent_force: PermanentForce) -> String {
-        let context = ConvertContext::without_object(self.converter, permanent_force);
-        let replaced = downscaler::convert(olds, context).replaced;
-        let pairs = replaced.into_iter().flat_map(|replacement| replacement.1);
-        let lines = pairs.map(|(key, text)| {
-            let name = self.converter.prefix.full(key);
-            format!("{name}: \"{text}\"")
-        });
-        lines.collect::<Vec<_>>().join(", ")
+        self.conversion.findings.extend(findings);
     }
 }
 
-impl<'s, 'a> ForeignTextSearch<'s, 'a> {
-    fn visit<'n>(
-        &mut self,
-        work: &'s ConversionRun<'_, 'a>,
-        node: &'n Rc<Node<'a>>,
-        path: &mut Vec<&'n str>,
-        object: Option<&'s ObjectRef>,
-    ) {
+impl<'a> ForeignTextSearch<'_, 'a> {
+    fn visit<'n>(&mut self, node: &'n Rc<Node<'a>>, path: &mut Vec<&'n str>) {
         if !self.seen.insert(Rc::as_ptr(node)) {
             return;
         }
         let known = self.objects.get(&Rc::as_ptr(node)).copied();
-        let object = known.or(object);
+        let outer = self.object;
+        self.object = known.or(outer);
         match &node.content {
             NodeContent::Scalar { text, .. } => {
                 if names_one(text) {
                     let message = "this text has annotations of another tool, and is not changed";
                     let help = "replace them manually with dayshift's annotations; to see these, \
                         convert a file that contains the object";
-                    self.report(&node.place, message.to_owned(), help.to_owned(), object);
+                    self.report(&node.place, message, help);
                 }
             }
             NodeContent::List(items) => {
-                self.report_defaults(work, &node.place, &list_defaults(items), object);
+                self.report_defaults(&node.place, &list_text(items));
                 for item in items {
-                    self.visit(work, item, path, object);
+                    self.visit(item, path);
                 }
             }
             NodeContent::Map(entries) => {
@@ -119,34 +107,27 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
                         "convert does not read a {} in this place, and does not convert it",
                         quote(kind)
                     );
-                    let help =
-                        "convert the output for this file, such as that of helm template or oc process"
-                            .to_owned();
-                    self.report(&node.place, message, help, object);
+                    let help = "convert the output for this file, such as that of helm template or oc process";
+                    self.report(&node.place, message, help);
                 }
-                self.report_defaults(work, &node.place, &map_defaults(entries), object);
-                self.map(work, entries, path, object);
-                let is_patch = self.operation(work, node, object);
+                self.report_defaults(&node.place, &map_text(entries));
+                self.map(entries, path);
+                let is_patch = self.operation(node);
                 for entry in entries {
                     if entry.name() == LAST_APPLIED || is_patch && entry.name() == "path" {
                         continue;
                     }
                     path.push(entry.name());
-                    self.visit(work, &entry.value, path, object);
+                    self.visit(&entry.value, path);
                     path.pop();
                 }
             }
         }
+        self.object = outer;
     }
 
     /// Reports downscaler annotations in a map that is not an object's own.
-    fn map(
-        &mut self,
-        work: &ConversionRun<'_, 'a>,
-        entries: &[MapEntry<'a>],
-        path: &[&str],
-        object: Option<&ObjectRef>,
-    ) {
+    fn map(&mut self, entries: &[MapEntry<'a>], path: &[&str]) {
         let is_theirs = |entry: &&MapEntry<'_>| {
             let key = entry.key.place.span.start;
             entry.name().starts_with(DOWNSCALER) && !self.own.contains(&key)
@@ -177,18 +158,13 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
         } else {
             PermanentForce::Schedule
         };
-        let equal = work.equal(&olds.collect::<Vec<_>>(), permanent_force);
-        self.report(&first.key.place, message, manual_help(&equal), object);
+        let help = self.help(&olds.collect::<Vec<_>>(), permanent_force);
+        self.report(&first.key.place, message, help);
     }
 
     /// Reports an operation of a JSON patch that sets a downscaler annotation. Returns whether it
     /// does.
-    fn operation(
-        &mut self,
-        work: &ConversionRun<'_, 'a>,
-        node: &Node<'a>,
-        object: Option<&ObjectRef>,
-    ) -> bool {
+    fn operation(&mut self, node: &Node<'a>) -> bool {
         let Some(path) = node.get("path").filter(|_| node.get("op").is_some()) else {
             return false;
         };
@@ -197,47 +173,52 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
             return false;
         };
         let value = node.get("value").and_then(Node::written);
-        let equal = value.map(|value| work.equal(&[(key, value)], PermanentForce::Schedule));
+        let olds: Vec<_> = value.map(|value| (key, value)).into_iter().collect();
         let message = format!("`{}` is a patch, and not changed", quote(pointer));
-        let help = manual_help(&equal.unwrap_or_default());
-        self.report(&path.place, message, help, object);
+        let help = self.help(&olds, PermanentForce::Schedule);
+        self.report(&path.place, message, help);
         true
     }
 
+    /// How to replace downscaler annotations.
+    fn help(&self, olds: &[OldAnnotation<'_>], permanent_force: PermanentForce) -> String {
+        let context = ConvertContext::without_object(self.run.converter, permanent_force);
+        let replaced = downscaler::convert(olds, context).replaced;
+        let pairs = replaced
+            .into_iter()
+            .flat_map(|(_, texts)| self.run.full_names(texts));
+        let lines: Vec<_> = pairs
+            .map(|(name, text)| format!("{name}: \"{text}\""))
+            .collect();
+        if lines.is_empty() {
+            return "replace them manually with dayshift's annotations".to_owned();
+        }
+        format!("replace them manually: {}", lines.join(", "))
+    }
+
     /// Reports defaults of GoKubeDownscaler or py-kube-downscaler, with the command that converts them.
-    fn report_defaults(
-        &mut self,
-        work: &ConversionRun<'_, 'a>,
-        place: &Location,
-        defaults: &[DownscalerDefault],
-        object: Option<&ObjectRef>,
-    ) {
-        if work.converter.flags.is_empty()
-            && let Some((message, help)) = defaults_finding(defaults)
+    fn report_defaults(&mut self, place: &Location, text: &str) {
+        if self.run.converter.flags.is_empty()
+            && let Some((message, help)) = defaults_finding(text)
         {
-            self.report(place, message, help, object);
+            self.report(place, message, help);
         }
     }
 
-    fn report(
-        &mut self,
-        place: &Location,
-        message: String,
-        help: String,
-        object: Option<&ObjectRef>,
-    ) {
+    fn report(&mut self, place: &Location, message: impl Into<String>, help: impl Into<String>) {
         let place = Some((self.source, place.clone()));
         let finding = ConversionFinding::new(Topic::ByHand, place, message, help);
-        self.findings.push(finding.about(object.map(Into::into)));
+        self.findings
+            .push(finding.about(self.object.map(Into::into)));
     }
 }
 
 /// A flag of GoKubeDownscaler or py-kube-downscaler for all Namespaces, and its value if the file
 /// has it.
 #[derive(Debug, PartialEq, Eq)]
-struct DownscalerDefault {
+struct DownscalerDefault<'t> {
     flag: &'static str,
-    value: Option<String>,
+    value: Option<&'t str>,
 }
 
 /// The flags and variables that set a schedule for all Namespaces, and those that change its meaning.
@@ -253,21 +234,19 @@ const DEFAULTS: [(&str, &str); 6] = [
 /// The number of [`DEFAULTS`] that set a schedule by themselves. They come first.
 const SCHEDULES: usize = 4;
 
-/// The message and help for defaults, if one of them sets a schedule.
-fn defaults_finding(defaults: &[DownscalerDefault]) -> Option<(String, String)> {
-    let is_schedule = |default: &&DownscalerDefault| {
-        DEFAULTS[..SCHEDULES]
-            .iter()
-            .any(|(flag, _)| *flag == default.flag)
+/// The message and help for the defaults in a text, if one of them sets a schedule.
+fn defaults_finding(text: &str) -> Option<(String, String)> {
+    let defaults = text_defaults(text);
+    let is_schedule = |default: &&DownscalerDefault<'_>| {
+        let mut schedules = DEFAULTS[..SCHEDULES].iter();
+        schedules.any(|(flag, _)| *flag == default.flag)
     };
     let first = defaults.iter().find(is_schedule)?;
-    let words: Vec<_> = defaults
-        .iter()
-        .map(|default| {
-            let value = default.value.as_deref().unwrap_or("VALUE");
-            format!("{} {}", default.flag, shell_word(value))
-        })
-        .collect();
+    let words = defaults.iter().map(|default| {
+        let value = default.value.unwrap_or("VALUE");
+        format!("{} {}", default.flag, shell_word(value))
+    });
+    let words: Vec<_> = words.collect();
     let message = format!(
         "{} is a schedule of GoKubeDownscaler or py-kube-downscaler for every Namespace, and is not converted",
         first.flag
@@ -279,73 +258,57 @@ fn defaults_finding(defaults: &[DownscalerDefault]) -> Option<(String, String)> 
     Some((message, help))
 }
 
-/// Defaults among the arguments of a container, or among its variables.
-fn list_defaults(items: &[Rc<Node<'_>>]) -> Vec<DownscalerDefault> {
-    let mut found = Vec::new();
-    for (at, item) in items.iter().enumerate() {
-        let text = |name| item.get(name).and_then(Node::written);
-        if let Some(name) = text("name") {
-            let value = text("value").map(str::to_owned);
-            found.extend(variable_default(name, value));
-        }
+/// The arguments of a container, or its variables, as lines.
+fn list_text(items: &[Rc<Node<'_>>]) -> String {
+    let is_flag = |word: &str| DEFAULTS.iter().any(|(flag, _)| *flag == word);
+    let lines = items.iter().map(|item| {
         let word = item.written().unwrap_or_default();
-        match DEFAULTS.iter().find(|(flag, _)| *flag == word) {
-            Some((flag, _)) => {
-                let next = items.get(at + 1).and_then(|next| next.written());
-                let value = next.map(str::to_owned);
-                found.push(DownscalerDefault { flag, value });
-            }
-            None => found.extend(text_defaults(word)),
+        match item.word("name") {
+            // The next argument is its value.
+            "" if is_flag(word) => format!("{word} "),
+            "" => format!("{word}\n"),
+            name => format!("{name}={}\n", item.word("value")),
         }
-    }
-    found
-}
-
-/// Defaults in a ConfigMap, in the values of a chart, or in a text such as a patch.
-fn map_defaults(entries: &[MapEntry<'_>]) -> Vec<DownscalerDefault> {
-    let each = entries.iter().flat_map(|entry| {
-        let text = entry.value.written().unwrap_or_default();
-        let value = entry.value.written().map(str::to_owned);
-        let variable = variable_default(entry.name(), value);
-        variable.into_iter().chain(text_defaults(text))
     });
-    each.collect()
+    lines.collect()
 }
 
-fn variable_default(name: &str, value: Option<String>) -> Option<DownscalerDefault> {
-    let (flag, _) = DEFAULTS.iter().find(|(_, variable)| *variable == name)?;
-    Some(DownscalerDefault { flag, value })
+/// The data of a ConfigMap, or the values of a chart, as lines.
+fn map_text(entries: &[MapEntry<'_>]) -> String {
+    let lines = entries.iter().map(|entry| {
+        let value = entry.value.written().unwrap_or_default();
+        format!("{}={value}\n", entry.name())
+    });
+    lines.collect()
 }
 
 /// Defaults in a text: `--default-uptime="Mon-Fri 08:00-20:00 UTC"` or `DEFAULT_UPTIME=…`. A value
 /// ends at its quote or at the end of the line.
-fn text_defaults(text: &str) -> Vec<DownscalerDefault> {
-    let mut found = Vec::new();
-    for (flag, variable) in DEFAULTS {
-        for name in [flag, variable] {
-            let Some((_, rest)) = text.split_once(name) else {
-                continue;
-            };
-            if rest.starts_with(|letter: char| {
-                letter.is_alphanumeric() || letter == '-' || letter == '_'
-            }) {
-                continue;
-            }
-            let rest = rest.trim_start_matches(['=', ':', ' ', ',', '\t', '"', '\'', ']', '\\']);
-            let end = rest.find(['"', '\'', '\n', '\\']).unwrap_or(rest.len());
-            let value = rest.get(..end).map(str::trim).unwrap_or_default();
-            let value = Some(value.to_owned()).filter(|value| !value.is_empty());
-            found.push(DownscalerDefault { flag, value });
-            break;
-        }
-    }
-    found
+fn text_defaults(text: &str) -> Vec<DownscalerDefault<'_>> {
+    let is_in_word = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
+    let after = |name: &str| {
+        let mut places = text.match_indices(name);
+        places.find_map(|(at, _)| {
+            let (before, rest) = (text.get(..at)?, text.get(at + name.len()..)?);
+            let is_part = before.ends_with(is_in_word) || rest.starts_with(is_in_word);
+            (!is_part).then_some(rest)
+        })
+    };
+    let each = DEFAULTS.iter().filter_map(|(flag, variable)| {
+        let rest = after(flag).or_else(|| after(variable))?;
+        let rest = rest.trim_start_matches(['=', ':', ' ', ',', '\t', '"', '\'', ']', '\\']);
+        let end = rest.find(['"', '\'', '\n', '\\']).unwrap_or(rest.len());
+        let value = rest.get(..end).map(str::trim);
+        let value = value.filter(|value| !value.is_empty());
+        Some(DownscalerDefault { flag, value })
+    });
+    each.collect()
 }
 
 /// The finding of a file that is not read, such as one of Terraform, if its text has annotations or
 /// defaults of another tool.
 pub(crate) fn skipped_file_finding(name: &str, text: &str) -> Option<ConversionFinding> {
-    let (message, help) = match defaults_finding(&text_defaults(text)) {
+    let (message, help) = match defaults_finding(text) {
         Some((message, help)) => (format!("{}: {message}", quote(name)), help),
         None if names_one(text) || text.contains("kube-green.com/") => (
             format!(
@@ -359,13 +322,6 @@ pub(crate) fn skipped_file_finding(name: &str, text: &str) -> Option<ConversionF
         None => return None,
     };
     Some(ConversionFinding::new(Topic::ByHand, None, message, help))
-}
-
-fn manual_help(equal: &str) -> String {
-    match equal {
-        "" => "replace them manually with dayshift's annotations".to_owned(),
-        equal => format!("replace them manually: {equal}"),
-    }
 }
 
 /// Whether a text contains the name of a downscaler annotation, as it is or in a JSON pointer.
@@ -424,7 +380,7 @@ mod tests {
             let found = text_defaults(text);
             let found: Vec<_> = found
                 .iter()
-                .map(|default| (default.flag, default.value.as_deref()))
+                .map(|default| (default.flag, default.value))
                 .collect();
             assert_eq!(found, expected, "{text}");
         }

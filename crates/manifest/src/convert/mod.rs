@@ -46,21 +46,25 @@ impl Converter {
         let mut trees = Vec::new();
         for (at, source) in sources.iter().enumerate() {
             let (nodes, error) = source.documents();
-            if let Some(error) = error {
-                let place = Some((at, error.place));
-                let help = "correct the file; it stays as it is";
-                let finding = ConversionFinding::new(Topic::Syntax, place, error.message, help);
+            let mut report = |place, message, help| {
+                let finding =
+                    ConversionFinding::new(Topic::Syntax, Some((at, place)), message, help);
                 work.conversion.findings.push(finding);
+            };
+            if let Some(error) = error {
+                report(
+                    error.place,
+                    error.message,
+                    "correct the file; it stays as it is",
+                );
                 trees.push(None);
                 continue;
             }
             for node in &nodes {
                 if let Some(message) = source.not_an_object(node) {
-                    let place = Some((at, node.place.clone()));
                     let help =
                         "give a file of Kubernetes objects, or the output of kubectl get -o yaml";
-                    let finding = ConversionFinding::new(Topic::Syntax, place, message, help);
-                    work.conversion.findings.push(finding);
+                    report(node.place.clone(), message, help);
                 }
                 Document::all(node, at, &self.namespace, &mut |document| {
                     work.documents.push(document);

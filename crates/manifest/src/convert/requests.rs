@@ -1,23 +1,23 @@
 //! The annotations that another tool's objects request for other objects.
 
-use std::{collections::HashSet, mem};
+use std::{
+    collections::{BTreeSet, HashSet},
+    mem,
+};
 
-use dayshift_schedule::Tzdata;
 use dayshift_text::{nearest, quote, shell_word};
-use dayshift_workload::{Key, Kind, Label, Prefix};
+use dayshift_workload::{Key, Kind, Label};
 
 use crate::{
     convert::{
-        conversion::{ChangeTarget, ObjectRef, Topic},
+        conversion::{ChangeTarget, Converter, ObjectRef, PlacedFinding, Topic},
+        desired::{KeyTexts, starts_and_stops},
         document::Document,
-        week::{days_of, minutes_of_week, times},
+        week::{days_of, minutes_of_week},
     },
     finding::Finding,
     yaml::node::{Location, Node},
 };
-
-/// Annotations by their short names, with their values.
-pub(crate) type NamedTexts = Vec<(&'static str, String)>;
 
 /// The objects of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,11 +40,13 @@ pub(crate) struct ObjectSelection {
     pub(crate) labels: Vec<(String, String)>,
     /// Excluded labels.
     pub(crate) other_labels: Vec<(String, String)>,
+    /// Why other objects in the cluster should be checked.
+    pub(crate) reason: String,
 }
 
 impl ObjectSelection {
     /// Selects all objects of these kinds.
-    pub(crate) fn new(kinds: Vec<Kind>, namespace: &str) -> Self {
+    pub(crate) fn new(kinds: Vec<Kind>, namespace: &str, reason: impl Into<String>) -> Self {
         Self {
             kinds,
             namespace: namespace.to_owned(),
@@ -52,6 +54,7 @@ impl ObjectSelection {
             other_names: Vec::new(),
             labels: Vec::new(),
             other_labels: Vec::new(),
+            reason: reason.into(),
         }
     }
 
@@ -69,21 +72,20 @@ impl ObjectSelection {
 
     /// The kinds and selectors in kubectl's syntax.
     pub(crate) fn target(&self) -> ChangeTarget {
-        let labels = self
-            .labels
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"));
-        let others = self
-            .other_labels
-            .iter()
-            .map(|(key, value)| format!("{key}!={value}"));
-        let labels: Vec<_> = labels.chain(others).collect();
-        let name = self.name.iter().map(|name| format!("metadata.name={name}"));
-        let others = self
-            .other_names
-            .iter()
-            .map(|name| format!("metadata.name!={name}"));
-        let fields: Vec<_> = name.chain(others).collect();
+        let mut labels = Vec::new();
+        let mut fields = Vec::new();
+        for (key, value) in &self.labels {
+            labels.push(format!("{key}={value}"));
+        }
+        for (key, value) in &self.other_labels {
+            labels.push(format!("{key}!={value}"));
+        }
+        if let Some(name) = &self.name {
+            fields.push(format!("metadata.name={name}"));
+        }
+        for name in &self.other_names {
+            fields.push(format!("metadata.name!={name}"));
+        }
         let list = |all: Vec<String>| (!all.is_empty()).then(|| all.join(","));
         let kinds: Vec<_> = self.kinds.iter().map(Kind::argument).collect();
         ChangeTarget::All {
@@ -92,24 +94,6 @@ impl ObjectSelection {
             selector: list(labels),
             field_selector: list(fields),
         }
-    }
-}
-
-/// Annotations that are requested for objects.
-#[derive(Clone, Debug)]
-pub(crate) struct AnnotationRequest {
-    /// The index of the requesting document.
-    pub(crate) from: usize,
-    pub(crate) wanted: RequestTarget,
-    pub(crate) pairs: Vec<(String, String)>,
-    /// Why other objects in the cluster should be checked.
-    pub(crate) reason: String,
-}
-
-impl AnnotationRequest {
-    /// Whether it only excludes objects.
-    pub(crate) fn is_exclusion(&self) -> bool {
-        self.pairs.iter().all(|(key, _)| key == "exclude")
     }
 }
 
@@ -126,162 +110,130 @@ pub(crate) struct SavedCount {
     pub(crate) requested_by: usize,
 }
 
-/// All requests of one document, or of several that are merged into one schedule.
+/// The schedule that a document requests, or that of several documents, merged.
 #[derive(Clone, Debug)]
-pub(crate) struct DocumentRequest {
-    /// The documents. Findings refer to the first.
+pub(crate) struct ScheduleRequest {
+    /// The indices of the documents. Findings refer to the first.
     pub(crate) documents: Vec<usize>,
-    pub(crate) schedules: Vec<AnnotationRequest>,
+    pub(crate) texts: KeyTexts,
+    pub(crate) targets: Vec<RequestTarget>,
     /// Objects that the schedule would include, but the other tool does not scale.
-    pub(crate) exclusions: Vec<AnnotationRequest>,
+    pub(crate) exclusions: Vec<RequestTarget>,
 }
 
-impl DocumentRequest {
-    fn targets(requests: &[AnnotationRequest]) -> HashSet<&RequestTarget> {
-        requests.iter().map(|request| &request.wanted).collect()
-    }
-
+impl ScheduleRequest {
     /// Whether both request a schedule for the same object.
     fn meets(&self, other: &Self) -> bool {
-        !Self::targets(&self.schedules).is_disjoint(&Self::targets(&other.schedules))
+        !set(&self.targets).is_disjoint(&set(&other.targets))
     }
 
-    /// Merges another document's requests if both form one schedule: for the same objects, in one
-    /// zone, and on different days of the week. Returns whether it did.
+    /// Merges another request if both form one schedule: for the same objects, in one zone, and on
+    /// different days of the week. Returns whether it did.
     fn merge(&mut self, other: &Self) -> bool {
-        let is_same = Self::targets(&self.schedules) == Self::targets(&other.schedules)
-            && Self::targets(&self.exclusions) == Self::targets(&other.exclusions);
-        let merged: Option<Vec<_>> = self
-            .schedules
-            .iter()
-            .map(|request| {
-                let is_match = |other: &&AnnotationRequest| other.wanted == request.wanted;
-                let other = other.schedules.iter().find(is_match)?;
-                merged_times(&request.pairs, &other.pairs)
-            })
-            .collect();
-        let Some(merged) = merged.filter(|_| is_same) else {
-            return false;
-        };
-        for (request, pairs) in self.schedules.iter_mut().zip(merged) {
-            request.pairs = pairs;
+        let is_same = set(&self.targets) == set(&other.targets)
+            && set(&self.exclusions) == set(&other.exclusions);
+        let merged = merged_times(&self.texts, &other.texts).filter(|_| is_same);
+        let is_merged = merged.is_some();
+        if let Some(texts) = merged {
+            self.texts = texts;
+            self.documents.extend(&other.documents);
         }
-        self.documents.extend(&other.documents);
-        true
+        is_merged
     }
+}
+
+fn set(targets: &[RequestTarget]) -> HashSet<&RequestTarget> {
+    targets.iter().collect()
 }
 
 /// Merges the starts and stops of two schedules in one zone. `None` if they set anything else, or
 /// share a day of the week: the other tool's result then depends on the object that acts last.
-fn merged_times(
-    one: &[(String, String)],
-    other: &[(String, String)],
-) -> Option<Vec<(String, String)>> {
+fn merged_times(one: &KeyTexts, other: &KeyTexts) -> Option<KeyTexts> {
     if one == other {
-        return Some(one.to_vec());
+        return Some(one.clone());
     }
-    let is_time = |key: &str| key == Key::Start.name() || key == Key::Stop.name();
-    let rest = |pairs: &[(String, String)]| -> Vec<_> {
-        let rest = pairs.iter().filter(|(key, _)| !is_time(key));
+    let zone = |texts: &KeyTexts| -> KeyTexts {
+        let is_time = |key: &Key| matches!(key, Key::Start | Key::Stop);
+        let rest = texts.iter().filter(|(key, _)| !is_time(key));
         rest.cloned().collect()
     };
-    let has_only_zone = rest(one).iter().all(|(key, _)| key == Key::Timezone.name());
-    if rest(one) != rest(other) || !has_only_zone {
+    let is_zone = zone(one).iter().all(|(key, _)| *key == Key::Timezone);
+    if zone(one) != zone(other) || !is_zone {
         return None;
     }
-    let minutes = |pairs: &[(String, String)], key: Key| {
-        let mut pairs = pairs.iter();
-        let text = pairs.find(|(name, _)| name == key.name());
+    let minutes = |texts: &KeyTexts, key: Key| {
+        let text = texts.iter().find(|(known, _)| *known == key);
         text.map_or(Some(Vec::new()), |(_, text)| minutes_of_week(text))
     };
-    let mut all = Vec::new();
-    let mut days = [0, 0];
-    for key in [Key::Start, Key::Stop] {
-        let both = [minutes(one, key)?, minutes(other, key)?];
-        for (days, minutes) in days.iter_mut().zip(&both) {
-            *days |= days_of(minutes);
-        }
+    let both = |key: Key| Some([minutes(one, key)?, minutes(other, key)?]);
+    let (starts, stops) = (both(Key::Start)?, both(Key::Stop)?);
+    let days = [0, 1].map(|at| days_of(&starts[at]) | days_of(&stops[at]));
+    let [starts, stops] = [starts, stops].map(|both| {
         let mut minutes = both.concat();
         minutes.sort_unstable();
-        if !minutes.is_empty() {
-            all.push((key.name().to_owned(), times(&minutes)));
-        }
-    }
-    all.extend(rest(one));
-    (days[0] & days[1] == 0).then_some(all)
+        (minutes, BTreeSet::new())
+    });
+    let merged = [starts_and_stops(starts, stops), zone(one)].concat();
+    (days[0] & days[1] == 0).then_some(merged)
 }
 
 /// The requests of all documents.
 #[derive(Debug)]
 pub(crate) struct AnnotationRequests<'c> {
-    prefix: &'c Prefix,
-    /// The database in which zones are looked up.
-    pub(crate) tzdata: &'c Tzdata,
+    pub(crate) converter: &'c Converter,
     /// The index of the document that is being read.
     pub(crate) document: usize,
-    pub(crate) all: Vec<AnnotationRequest>,
+    all: Vec<ScheduleRequest>,
     pub(crate) saved: Vec<SavedCount>,
-    pub(crate) findings: Vec<(usize, Finding<Topic, Location>)>,
-    /// Kinds that `--kinds` has to name, with the requesting document and place.
-    pub(crate) opt_ins: Vec<(usize, Kind, Location)>,
+    pub(crate) findings: Vec<(usize, PlacedFinding)>,
     /// Findings about a document if all of its requests are applied.
-    pub(crate) when_done: Vec<(usize, Finding<Topic, Location>)>,
+    pub(crate) when_done: Vec<(usize, PlacedFinding)>,
 }
 
 impl<'c> AnnotationRequests<'c> {
-    pub(crate) fn new(prefix: &'c Prefix, tzdata: &'c Tzdata) -> Self {
+    pub(crate) fn new(converter: &'c Converter) -> Self {
         Self {
-            prefix,
-            tzdata,
+            converter,
             document: 0,
             all: Vec::new(),
             saved: Vec::new(),
             findings: Vec::new(),
-            opt_ins: Vec::new(),
             when_done: Vec::new(),
         }
     }
 
     /// The full name of an annotation.
     pub(crate) fn name(&self, key: Key) -> String {
-        self.prefix.annotation(key)
+        self.converter.prefix.annotation(key)
     }
 
     /// The full name of a label.
     pub(crate) fn label(&self, label: Label) -> String {
-        self.prefix.label(label)
+        self.converter.prefix.label(label)
     }
 
+    /// Requests a schedule for some objects, and `exclude` for others.
     pub(crate) fn ask(
         &mut self,
-        wanted: RequestTarget,
-        texts: NamedTexts,
-        reason: impl Into<String>,
+        texts: KeyTexts,
+        targets: Vec<RequestTarget>,
+        exclusions: Vec<RequestTarget>,
     ) {
-        let pairs = texts.into_iter().map(|(key, text)| (key.to_owned(), text));
-        self.all.push(AnnotationRequest {
-            from: self.document,
-            wanted,
-            pairs: pairs.collect(),
-            reason: reason.into(),
+        self.all.push(ScheduleRequest {
+            documents: vec![self.document],
+            texts,
+            targets,
+            exclusions,
         });
     }
 
-    /// Takes all requests by document. If a document requests a schedule for an object that an
-    /// earlier document schedules, the two are merged; if they contradict each other, the later
-    /// document is rejected as a whole, and returned in the second list.
-    pub(crate) fn take_documents(&mut self) -> (Vec<DocumentRequest>, Vec<usize>) {
-        let mut all: Vec<DocumentRequest> = Vec::new();
+    /// Takes all requests. If a document requests a schedule for an object that an earlier document
+    /// schedules, the two are merged; if they contradict each other, the later document is rejected
+    /// as a whole, and returned in the second list.
+    pub(crate) fn take(&mut self) -> (Vec<ScheduleRequest>, Vec<usize>) {
+        let mut all: Vec<ScheduleRequest> = Vec::new();
         let mut rejected = Vec::new();
-        let requests = mem::take(&mut self.all);
-        for requests in requests.chunk_by(|one, other| one.from == other.from) {
-            let each = requests.iter().cloned();
-            let (exclusions, schedules) = each.partition(AnnotationRequest::is_exclusion);
-            let request = DocumentRequest {
-                documents: requests.iter().take(1).map(|first| first.from).collect(),
-                schedules,
-                exclusions,
-            };
+        for request in mem::take(&mut self.all) {
             match all.iter_mut().find(|known| known.meets(&request)) {
                 None => all.push(request),
                 Some(known) => {
@@ -328,8 +280,8 @@ impl<'c> AnnotationRequests<'c> {
     /// Reports that `--kinds` has to name a kind, if it has to.
     pub(crate) fn opt_in(&mut self, kind: &Kind, place: &Location) {
         if !Kind::DEFAULT.contains(kind) {
-            self.opt_ins
-                .push((self.document, kind.clone(), place.clone()));
+            let finding = opt_in(kind.name(), kind.argument(), place);
+            self.when_done.push((self.document, finding));
         }
     }
 
@@ -349,4 +301,48 @@ impl<'c> AnnotationRequests<'c> {
         let finding = Finding::new(Topic::DeleteAfter, place, why, help);
         self.when_done.push((self.document, finding));
     }
+}
+
+/// The workload that `scaleTargetRef` names, with the API version and kind of one that names none.
+///
+/// # Errors
+/// If it has no name.
+pub(crate) fn scale_target(
+    document: &Document<'_>,
+    spec: &Node<'_>,
+    (api_version, kind): (&str, &str),
+) -> Result<ObjectRef, PlacedFinding> {
+    let target = spec.get("scaleTargetRef");
+    let text = |name, other| {
+        let text = target.and_then(|target| target.get(name)?.text());
+        text.unwrap_or(other).to_owned()
+    };
+    let name = text("name", "");
+    if name.is_empty() {
+        return Err(Finding::new(
+            Topic::NotRead,
+            spec.place.clone(),
+            "its scaleTargetRef has no name that is text",
+            "name the workload: scaleTargetRef: {name: web}",
+        ));
+    }
+    Ok(ObjectRef {
+        api_version: text("apiVersion", api_version),
+        kind: text("kind", kind),
+        namespace: document.object.namespace.clone(),
+        name,
+    })
+}
+
+/// The finding of a kind that `--kinds` has to name as this resource.
+pub(crate) fn opt_in(kind: &str, resource: &str, place: &Location) -> PlacedFinding {
+    let message = format!(
+        "dayshift scales a {} only if `--kinds` names it",
+        quote(kind)
+    );
+    let help = format!(
+        "run it with --kinds deployments,statefulsets,cronjobs,{}",
+        quote(resource)
+    );
+    Finding::new(Topic::OptIn, place.clone(), message, help)
 }

@@ -1,10 +1,13 @@
 //! Verifies an edited file: only the intended changes should differ from the original.
 
-use std::rc::Rc;
+use std::{collections::HashMap, rc::Rc};
 
 use serde_json::{Map, Value};
 
 use crate::{convert::edit::ObjectEdits, source::SourceFile, yaml::node::Node};
+
+/// The changes of objects by their nodes.
+type ChangesByNode<'n, 'a> = HashMap<*const Node<'a>, &'n ObjectEdits>;
 
 /// Whether the documents of `text` are the original ones with these changes.
 pub(crate) fn is_as_intended<'n, 'a: 'n>(
@@ -14,43 +17,38 @@ pub(crate) fn is_as_intended<'n, 'a: 'n>(
 ) -> bool {
     let source = SourceFile::new("", text);
     let (after, error) = source.documents();
-    if error.is_some() || after.len() != before.len() {
-        return false;
-    }
-    let mut changes = changes.peekable();
+    let changes: ChangesByNode<'_, '_> = changes
+        .map(|(node, edits)| (Rc::as_ptr(node), edits))
+        .collect();
     let mut all = before.iter().zip(&after);
-    all.all(|(before, after)| {
-        let (mut intended, mut after) = (before.json(), after.json());
-        while let Some((node, of)) = changes.next_if(|change| holds(before, change.0)) {
-            match object_of(before, &mut intended, node) {
-                Some(object) => change(object, of),
-                None => return false,
-            }
-        }
+    let is_same = all.all(|(before, after)| {
+        let (mut intended, mut after) = (intended(before, &changes), after.json());
         without_empty(&mut intended);
         without_empty(&mut after);
         intended == after
-    }) && changes.next().is_none()
+    });
+    is_same && error.is_none() && after.len() == before.len()
 }
 
-/// Whether a document, or a list in it, contains an object.
-fn holds(document: &Rc<Node<'_>>, node: &Rc<Node<'_>>) -> bool {
-    let items = document.get("items").map_or(&[][..], Node::items);
-    Rc::ptr_eq(document, node) || items.iter().any(|item| holds(item, node))
-}
-
-/// Finds the same object in the JSON of the document.
-fn object_of<'v>(
-    document: &Rc<Node<'_>>,
-    json: &'v mut Value,
-    node: &Rc<Node<'_>>,
-) -> Option<&'v mut Value> {
-    if Rc::ptr_eq(document, node) {
-        return Some(json);
+/// The JSON of a document with the changes of its object, or of the objects in its list.
+fn intended<'a>(document: &Rc<Node<'a>>, changes: &ChangesByNode<'_, 'a>) -> Value {
+    if let Some(edits) = changes.get(&Rc::as_ptr(document)) {
+        let mut object = document.json();
+        change(&mut object, edits);
+        return object;
     }
-    let items = document.get("items")?.items();
-    let at = items.iter().position(|item| holds(item, node))?;
-    object_of(&items[at], json.get_mut("items")?.get_mut(at)?, node)
+    let items = document.list("items");
+    if items.is_empty() {
+        return document.json();
+    }
+    let fields = document.entries().iter().map(|entry| {
+        let value = match entry.name() {
+            "items" => items.iter().map(|item| intended(item, changes)).collect(),
+            _ => entry.value.json(),
+        };
+        (entry.name().to_owned(), value)
+    });
+    Value::Object(fields.collect())
 }
 
 /// Removes empty maps of annotations and labels, which are equivalent to missing ones.
@@ -74,19 +72,12 @@ fn change(object: &mut Value, changes: &ObjectEdits) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
     };
-    let removed: Vec<_> = changes
-        .replaced
-        .iter()
-        .map(|replacement| &replacement.0)
-        .collect();
-    let added = changes.pairs().collect::<Vec<_>>();
+    let replaced = changes.replaced.iter();
+    let removed: Vec<_> = replaced.map(|(name, _)| name).collect();
+    let added: Vec<_> = changes.pairs().collect();
+    let labels: Vec<_> = changes.labels.iter().collect();
     edit_map(metadata, "annotations", &removed, &added);
-    edit_map(
-        metadata,
-        "labels",
-        &[],
-        &changes.labels.iter().collect::<Vec<_>>(),
-    );
+    edit_map(metadata, "labels", &[], &labels);
 }
 
 fn edit_map(

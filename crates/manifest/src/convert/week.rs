@@ -14,8 +14,7 @@ const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Parses the abbreviation of a day, where 0 is Monday.
 pub(crate) fn day(name: &str) -> Option<u32> {
-    let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-    let at = names
+    let at = NAMES
         .iter()
         .position(|known| known.eq_ignore_ascii_case(name))?;
     u32::try_from(at).ok()
@@ -144,6 +143,14 @@ impl WeekCounts {
         let changes = self.changes().into_iter();
         let stops = changes.filter(|(_, count)| *count == 0);
         stops.map(|(minute, _)| minute).collect()
+    }
+
+    /// The minutes at which it starts to run; each midnight if it always does.
+    pub(crate) fn begins_or_midnights(&self) -> Vec<u32> {
+        match self.is_always() {
+            true => (0..7).map(|day| day * DAY).collect(),
+            false => self.begins(),
+        }
     }
 
     /// Whether it runs, or is stopped, for a single minute.

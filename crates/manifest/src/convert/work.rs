@@ -8,7 +8,6 @@ use std::{
 };
 
 use dayshift_schedule::Calendars;
-use dayshift_text::quote;
 use dayshift_workload::{
     Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, defined_kind, guess_resource,
     read,
@@ -17,8 +16,10 @@ use dayshift_workload::{
 use crate::{
     convert::{
         conversion::{ChangeTarget, Conversion, Converter, ObjectChange, ObjectRef, Topic},
+        desired::KeyTexts,
         document::Document,
         edit::{NamePairs, NotEditable, ObjectEdits, apply, edits},
+        requests::opt_in,
         verify::is_as_intended,
     },
     finding::Finding,
@@ -39,7 +40,7 @@ pub(crate) struct ConversionRun<'c, 'a> {
 
 pub(crate) type ObjectKey = (String, String, String, String);
 
-pub(crate) fn id(object: &ObjectRef) -> ObjectKey {
+fn id(object: &ObjectRef) -> ObjectKey {
     (
         object.group().to_owned(),
         object.kind.clone(),
@@ -56,24 +57,16 @@ pub(crate) enum KindOf {
     Other,
 }
 
-/// Whether an object has `spec.replicas`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReplicasField {
-    Present,
-    Absent,
-    /// The object is not in the files.
-    Unknown,
-}
-
-/// How dayshift treats the kind of an object.
-pub(crate) fn kind_of(object: &ObjectRef, replicas: ReplicasField) -> KindOf {
+/// How dayshift treats the kind of an object. `has_replicas` is whether it has `spec.replicas`, as far
+/// as the files show.
+pub(crate) fn kind_of(object: &ObjectRef, has_replicas: bool) -> KindOf {
     let (group, kind) = (object.group(), &object.kind);
     match defined_kind(group, kind) {
         Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
         Some(known) => KindOf::OptIn(known.argument().to_owned()),
         None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
         None => guess_resource(&object.api_version, kind)
-            .filter(|_| replicas != ReplicasField::Absent)
+            .filter(|_| has_replicas)
             .map_or(KindOf::Other, KindOf::OptIn),
     }
 }
@@ -182,15 +175,16 @@ impl<'a> ConversionRun<'_, 'a> {
 
     /// Reports a kind that `--kinds` has to name.
     pub(crate) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: &Location) {
-        let message = format!(
-            "dayshift scales a {} only if `--kinds` names it",
-            quote(kind)
-        );
-        let help = format!(
-            "run it with --kinds deployments,statefulsets,cronjobs,{}",
-            quote(resource)
-        );
-        self.report(at, Topic::OptIn, message, help, place);
+        self.add_finding(at, opt_in(kind, resource, place));
+    }
+
+    /// The values with the full names of their annotations.
+    pub(crate) fn full_names(&self, texts: KeyTexts) -> NamePairs {
+        let prefix = &self.converter.prefix;
+        let texts = texts.into_iter();
+        texts
+            .map(|(key, text)| (prefix.annotation(key), text))
+            .collect()
     }
 
     pub(crate) fn command(&mut self, target: ChangeTarget, set: NamePairs) {
@@ -229,11 +223,7 @@ impl ConversionRun<'_, '_> {
     /// and have objects of the same name, so the same file is preferred over the same directory,
     /// and another directory counts only if both documents set their namespace.
     pub(crate) fn find_object(&self, from: usize, object: &ObjectRef) -> ObjectLookup {
-        self.find_by_key(from, &id(object))
-    }
-
-    pub(crate) fn find_by_key(&self, from: usize, id: &ObjectKey) -> ObjectLookup {
-        let all = self.index.get(id).map_or(&[][..], Vec::as_slice);
+        let all = self.index.get(&id(object)).map_or(&[][..], Vec::as_slice);
         let among = |is_near: fn(&Self, usize, usize) -> bool| -> Vec<usize> {
             let near = all.iter().copied();
             near.filter(|at| is_near(self, from, *at)).collect()
@@ -246,6 +236,14 @@ impl ConversionRun<'_, '_> {
             ([at], _) => ObjectLookup::Document(*at),
             ([], []) => ObjectLookup::Elsewhere,
             _ => ObjectLookup::Unclear,
+        }
+    }
+
+    /// The object that a document refers to, if it is in the files.
+    pub(crate) fn document_of(&self, from: usize, object: &ObjectRef) -> Option<usize> {
+        match self.find_object(from, object) {
+            ObjectLookup::Document(at) => Some(at),
+            ObjectLookup::Elsewhere | ObjectLookup::Unclear => None,
         }
     }
 
@@ -312,11 +310,7 @@ impl ConversionRun<'_, '_> {
     /// The Namespace of an object, if it is in the files.
     pub(crate) fn namespace_of(&self, at: usize) -> Option<usize> {
         let namespace = &self.documents[at].object.namespace;
-        let id = ("".into(), "Namespace".into(), "".into(), namespace.clone());
-        match self.find_by_key(at, &id) {
-            ObjectLookup::Document(of) => Some(of),
-            ObjectLookup::Elsewhere | ObjectLookup::Unclear => None,
-        }
+        self.document_of(at, &ObjectRef::namespace(namespace))
     }
 }
 
@@ -324,18 +318,12 @@ impl<'a> ConversionRun<'_, 'a> {
     /// Makes the changes in the texts, and verifies the results.
     pub(crate) fn write(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
         let elsewhere = std::mem::take(&mut self.conversion.changes);
-        let mut by_source: BTreeMap<usize, Vec<(usize, ObjectEdits)>> = BTreeMap::new();
-        for (document, changes) in std::mem::take(&mut self.pending) {
-            let source = self.documents[document].source;
-            by_source
-                .entry(source)
-                .or_default()
-                .push((document, changes));
-        }
+        let mut pending = std::mem::take(&mut self.pending).into_iter().peekable();
         for (at, (source, nodes)) in self.sources.iter().zip(trees).enumerate() {
-            let of_source = by_source.remove(&at).unwrap_or_default();
             let mut all = Vec::new();
             let mut made = Vec::new();
+            let is_here = |change: &(usize, ObjectEdits)| self.documents[change.0].source == at;
+            let of_source: Vec<_> = std::iter::from_fn(|| pending.next_if(is_here)).collect();
             for (document, changes) in of_source {
                 match edits(source.text(), &self.documents[document], &changes) {
                     Ok(edits) => {
@@ -345,35 +333,30 @@ impl<'a> ConversionRun<'_, 'a> {
                     Err(error) => self.report_not_editable(document, &changes, error),
                 }
             }
-            let text = nodes.as_ref().filter(|_| !all.is_empty()).map(|nodes| {
-                let text = apply(source.text(), all).unwrap_or_default();
-                let changes = made
-                    .iter()
-                    .map(|(at, edits)| (&self.documents[*at].node, edits));
-                is_as_intended(nodes, changes, &text).then_some(text)
-            });
-            match text {
-                None => self.conversion.texts.push(None),
-                Some(Some(text)) => {
-                    self.conversion.texts.push(Some(text));
-                    for (document, changes) in made {
-                        let change = self.change(document, changes);
-                        self.conversion.changes.push(change);
-                    }
-                }
-                Some(None) => {
-                    self.conversion.texts.push(None);
-                    for (document, changes) in made {
-                        let error = NotEditable("the edit would change the meaning of the file");
-                        self.report_not_editable(document, &changes, error);
-                    }
+            let Some(nodes) = nodes.as_ref().filter(|_| !all.is_empty()) else {
+                self.conversion.texts.push(None);
+                continue;
+            };
+            let text = apply(source.text(), all).unwrap_or_default();
+            let changes = made
+                .iter()
+                .map(|(at, edits)| (&self.documents[*at].node, edits));
+            let text = is_as_intended(nodes, changes, &text).then_some(text);
+            for (document, changes) in made {
+                if text.is_some() {
+                    let change = self.change(document, changes);
+                    self.conversion.changes.push(change);
+                } else {
+                    let error = NotEditable("the edit would change the meaning of the file");
+                    self.report_not_editable(document, &changes, error);
                 }
             }
+            self.conversion.texts.push(text);
         }
         self.conversion.changes.extend(elsewhere);
     }
 
-    pub(crate) fn change(&self, document: usize, changes: ObjectEdits) -> ObjectChange {
+    fn change(&self, document: usize, changes: ObjectEdits) -> ObjectChange {
         let document = &self.documents[document];
         let removed = changes.replaced.iter();
         ObjectChange {
@@ -385,12 +368,7 @@ impl<'a> ConversionRun<'_, 'a> {
         }
     }
 
-    pub(crate) fn report_not_editable(
-        &mut self,
-        document: usize,
-        changes: &ObjectEdits,
-        error: NotEditable,
-    ) {
+    fn report_not_editable(&mut self, document: usize, changes: &ObjectEdits, error: NotEditable) {
         let all = changes.pairs().chain(&changes.labels);
         let texts = all.map(|(name, text)| format!("{name}: \"{text}\""));
         let texts: Vec<_> = texts.collect();

@@ -3,13 +3,15 @@
 use std::ops::Range;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
+use dayshift_schedule::format_seconds;
 use dayshift_text::quote;
 use dayshift_workload::{CountKind, Key, Kind, Label, Replicas};
 
 use crate::{
     convert::{
         conversion::{Converter, Topic},
-        downscaler::timespan::{SpanError, SpanErrorKind, Spans},
+        desired::KeyTexts,
+        downscaler::timespan::{SpanFinding, Spans},
     },
     finding::Finding,
 };
@@ -21,21 +23,11 @@ pub(crate) type OldAnnotation<'o> = (&'o str, &'o str);
 /// its value.
 pub(crate) type Remark = Finding<Topic, (usize, Range<usize>)>;
 
-/// The finding of a value that is not a list of time spans.
-pub(crate) fn span_error_remark(at: usize, error: SpanError) -> Remark {
-    let topic = match error.kind {
-        SpanErrorKind::Text => Topic::NotRead,
-        SpanErrorKind::Default => Topic::NeedsDefault,
-        SpanErrorKind::Zones => Topic::TwoZones,
-    };
-    Remark::new(topic, (at, error.span), error.message, error.help)
-}
-
 /// The result for the annotations of one object.
 #[derive(Debug, Default)]
 pub(crate) struct ConvertedAnnotations {
     /// Replaced annotations by their index, with the annotations that replace them.
-    pub(crate) replaced: Vec<(usize, Vec<(&'static str, String)>)>,
+    pub(crate) replaced: Vec<(usize, KeyTexts)>,
     /// The saved count.
     pub(crate) saved: Option<u32>,
     pub(crate) remarks: Vec<Remark>,
@@ -74,7 +66,7 @@ impl<'c> ConvertContext<'c> {
     }
 
     /// Parses time spans.
-    pub(crate) fn spans(&self, text: &str) -> Result<Spans, SpanError> {
+    pub(crate) fn spans(&self, text: &str) -> Result<Spans, SpanFinding> {
         Spans::parse(text, &self.converter.defaults)
     }
 
@@ -83,9 +75,6 @@ impl<'c> ConvertContext<'c> {
         self.kind.map_or(CountKind::Replicas, Kind::counts)
     }
 }
-
-/// `dayshift/exclude`, which is not part of the schedule.
-pub(crate) const EXCLUDE: &str = Key::Exclude.name();
 
 /// The annotations that form the schedule, in the order of `DownscalerSchedule`.
 pub(crate) const SCHEDULE: [&str; 6] = [
@@ -117,6 +106,27 @@ pub(crate) fn is_same(own: &str, flag: &str) -> bool {
     own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
 }
 
+/// Whether an object has its own force-uptime or force-downtime for certain times, and its Namespace a
+/// permanent one. In GoKubeDownscaler that of the object overrides it; in py-kube-downscaler it does not.
+pub(crate) fn overrides_force(
+    own: &[OldAnnotation<'_>],
+    namespace: &[OldAnnotation<'_>],
+    context: ConvertContext<'_>,
+) -> bool {
+    let is_always =
+        |old: &OldAnnotation<'_>| context.spans(old.1).is_ok_and(|spans| spans.is_always());
+    let mut own = own.iter().filter(|old| is_force(old.0)).peekable();
+    own.peek().is_some() && !own.any(is_always) && namespace.iter().any(is_always)
+}
+
+/// Whether an object has an uptime and its Namespace a downtime, or the other way around.
+pub(crate) fn combines_times(own: &[OldAnnotation<'_>], namespace: &[OldAnnotation<'_>]) -> bool {
+    let has = |all: &[OldAnnotation<'_>], key: &str| all.iter().any(|old| old.0 == key);
+    let both = [("uptime", "downtime"), ("downtime", "uptime")];
+    both.iter()
+        .any(|(one, other)| has(own, one) && !has(own, other) && has(namespace, other))
+}
+
 /// The force-uptime and force-downtime of a Namespace for certain times, which apply to an object with
 /// its own schedule. A permanent one becomes an override instead, and that of the object has priority.
 pub(crate) fn timed_forces<'o>(
@@ -143,29 +153,26 @@ pub(crate) fn rfc3339(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The result for one annotation that converts by itself.
-#[derive(Debug, Default)]
-pub(crate) struct ConvertedAnnotation {
-    pub(crate) texts: Vec<(&'static str, String)>,
-    pub(crate) saved: Option<u32>,
-    pub(crate) remarks: Vec<Remark>,
-}
+/// The annotations that replace one, and a remark about them.
+type Replacement = (KeyTexts, Option<Remark>);
 
-/// Converts an annotation that is not part of the schedule; `None` if it is.
+/// Converts an annotation that is not part of the schedule.
+///
+/// # Errors
+/// Why it stays.
 pub(crate) fn one(
     at: usize,
     key: &str,
     text: &str,
     context: ConvertContext<'_>,
-) -> Result<Option<ConvertedAnnotation>, Remark> {
+    converted: &mut ConvertedAnnotations,
+) -> Result<(), Remark> {
     let remark =
         |topic, message: String, help: &str| Remark::new(topic, (at, 0..text.len()), message, help);
     let name = |key| context.converter.prefix.annotation(key);
     let saved_replicas = context.converter.prefix.label(Label::SavedReplicas);
-    let mut single = ConvertedAnnotation::default();
-    match key {
-        key if is_schedule(key) => return Ok(None),
-        "exclude" => exclude(text, context, &mut single, &remark)?,
+    let (texts, note) = match key {
+        "exclude" => exclude(text, context, &remark)?,
         "exclude-until" => match until(text) {
             None => {
                 return Err(remark(
@@ -174,24 +181,24 @@ pub(crate) fn one(
                     "write for example 2026-12-24T18:00:00Z",
                 ));
             }
-            Some(at) if at <= context.converter.now => single.remarks.push(remark(
-                Topic::Over,
-                "this time is in the past, and was left out".to_owned(),
-                "no action is needed",
-            )),
-            Some(at) => single.texts.push((Key::Pause.name(), rfc3339(at))),
+            Some(at) if at <= context.converter.now => {
+                let message = "this time is in the past, and was left out".to_owned();
+                let note = remark(Topic::Over, message, "no action is needed");
+                (Vec::new(), Some(note))
+            }
+            Some(at) => (vec![(Key::Pause, rfc3339(at))], None),
         },
         "downtime-replicas" | "downscale-replicas" => {
-            let Ok(count) = Replicas::parse(text) else {
-                return Err(remark(
+            let count = Replicas::parse(text).map_err(|_| {
+                remark(
                     Topic::NotACount,
                     format!("`{}` is not a number of replicas", quote(text)),
                     &format!(
                         "write how many replicas a stop leaves into {}, such as \"1\"",
                         name(Key::StopReplicas)
                     ),
-                ));
-            };
+                )
+            })?;
             let counts = context.counts();
             if let Some(kind) = context.kind.filter(|_| !counts.has(Key::StopReplicas)) {
                 let why = match counts {
@@ -199,42 +206,38 @@ pub(crate) fn one(
                     CountKind::Exact => "stops at 0 and at no other count",
                     _ => "has no count: a stop turns it off",
                 };
-                return Err(remark(
-                    Topic::NoCount,
-                    format!("a {kind} {why}"),
-                    "remove the annotation",
-                ));
+                let message = format!("a {kind} {why}");
+                return Err(remark(Topic::NoCount, message, "remove the annotation"));
             }
-            let count = count.max(counts.least());
-            single
-                .texts
-                .push((Key::StopReplicas.name(), count.to_string()));
+            let count = count.max(counts.least()).to_string();
+            (vec![(Key::StopReplicas, count)], None)
         }
         "original-replicas" => {
-            let Some(count) = saved(text, context) else {
-                return Err(remark(
+            let count = saved(text, context).ok_or_else(|| {
+                remark(
                     Topic::NotACount,
                     format!("`{}` is not a number of replicas", quote(text)),
                     &format!(
                         "label the object with the count that a start restores: {saved_replicas}=3"
                     ),
-                ));
-            };
-            single.saved = Some(count);
-            single.remarks.push(remark(
+                )
+            })?;
+            converted.saved = Some(count);
+            let note = remark(
                 Topic::SavedCount,
                 format!("the count {count} is now the label {saved_replicas}"),
                 "the next start restores it; apply the file while the object is stopped",
-            ));
+            );
+            (Vec::new(), Some(note))
         }
         "grace-period" => {
-            let Some(seconds) = seconds(text) else {
-                return Err(remark(
+            let seconds = seconds(text).ok_or_else(|| {
+                remark(
                     Topic::NotRead,
                     format!("`{}` is not a duration that the tool reads", quote(text)),
                     "write for example 15m, or 900 for seconds",
-                ));
-            };
+                )
+            })?;
             if seconds > MAX_GRACE {
                 return Err(remark(
                     Topic::NoEquivalent,
@@ -246,10 +249,7 @@ pub(crate) fn one(
                     "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and leave the grace period out",
                 ));
             }
-            single
-                .texts
-                .push((Key::Enforce.name(), grace(seconds.max(1))));
-            single.remarks.push(remark(
+            let note = remark(
                 Topic::GracePeriod,
                 "a workload that is created or scaled up while it should be stopped is stopped \
                     after that time; a workload that is new at a stop is stopped like the others"
@@ -258,17 +258,20 @@ pub(crate) fn one(
                     "to let it run until the next stop, remove {}",
                     name(Key::Enforce)
                 ),
-            ));
+            );
+            let grace = format_seconds(seconds.max(1));
+            (vec![(Key::Enforce, grace)], Some(note))
         }
         "scale-children" if context.counts().has(Key::StopJobs) => {
-            let Ok(flag) = text.trim().to_ascii_lowercase().parse::<bool>() else {
-                return Err(remark(
+            let flag = text.trim().to_ascii_lowercase().parse::<bool>();
+            let flag = flag.map_err(|_| {
+                remark(
                     Topic::NotRead,
                     format!("`{}` is neither true nor false", quote(text)),
                     &format!("write {}: \"true\"", name(Key::StopJobs)),
-                ));
-            };
-            single.texts.push((Key::StopJobs.name(), flag.to_string()));
+                )
+            })?;
+            (vec![(Key::StopJobs, flag.to_string())], None)
         }
         "scale-children" => {
             return Err(remark(
@@ -295,8 +298,10 @@ pub(crate) fn one(
                 "check what it does, add the dayshift equivalent, and remove it",
             ));
         }
-    }
-    Ok(Some(single))
+    };
+    converted.replaced.push((at, texts));
+    converted.remarks.extend(note);
+    Ok(())
 }
 
 /// The maximum of `dayshift/enforce` in seconds.
@@ -335,29 +340,18 @@ fn seconds(text: &str) -> Option<u64> {
     (seconds < 1e10).then_some(seconds as u64)
 }
 
-/// Formats a duration for `dayshift/enforce`: `1h30m`.
-fn grace(seconds: u64) -> String {
-    let parts = [
-        (seconds / 3600, 'h'),
-        (seconds / 60 % 60, 'm'),
-        (seconds % 60, 's'),
-    ];
-    let parts = parts.into_iter().filter(|part| part.0 > 0);
-    parts
-        .map(|(count, unit)| format!("{count}{unit}"))
-        .collect()
-}
-
+/// Converts `exclude`.
+///
+/// # Errors
+/// If it excludes the object only at some times.
 fn exclude(
     text: &str,
     context: ConvertContext<'_>,
-    single: &mut ConvertedAnnotation,
     remark: &impl Fn(Topic, String, &str) -> Remark,
-) -> Result<(), Remark> {
-    let truth = |value: &str| (EXCLUDE, value.to_owned());
+) -> Result<Replacement, Remark> {
+    let truth = |value: &str| vec![(Key::Exclude, value.to_owned())];
     let Ok(spans) = context.spans(text) else {
-        single.texts.push(truth("true"));
-        single.remarks.push(remark(
+        let note = remark(
             Topic::NotRead,
             format!(
                 "`{}` excludes the object in py-kube-downscaler, as does every value except \
@@ -365,24 +359,24 @@ fn exclude(
                 quote(text)
             ),
             "converted as py-kube-downscaler reads it",
-        ));
-        return Ok(());
+        );
+        return Ok((truth("true"), Some(note)));
     };
     let now = context.converter.now;
     let future_spans: Vec<_> = spans.future_spans(now).collect();
-    match future_spans[..] {
-        _ if spans.is_always() => single.texts.push(truth("true")),
-        [] if spans.is_never() => single.texts.push(truth("false")),
-        [] if spans.week.is_empty() => single.remarks.push(remark(
-            Topic::Over,
-            "this exclusion is in the past, and was left out".to_owned(),
-            "no action is needed",
-        )),
+    let texts = match future_spans[..] {
+        _ if spans.is_always() => truth("true"),
+        [] if spans.is_never() => truth("false"),
+        [] if spans.week.is_empty() => {
+            let message = "this exclusion is in the past, and was left out".to_owned();
+            let note = remark(Topic::Over, message, "no action is needed");
+            return Ok((Vec::new(), Some(note)));
+        }
         [span] if spans.week.is_empty() && span.from.is_none_or(|from| from <= now) => {
-            single.texts.push(match span.to {
-                Some(to) => (Key::Pause.name(), rfc3339(to)),
+            match span.to {
+                Some(to) => vec![(Key::Pause, rfc3339(to))],
                 None => truth("true"),
-            });
+            }
         }
         _ => {
             return Err(remark(
@@ -391,8 +385,8 @@ fn exclude(
                 "write the schedule without these times, or use dayshift pause --until then",
             ));
         }
-    }
-    Ok(())
+    };
+    Ok((texts, None))
 }
 
 /// Parses a time. py-kube-downscaler's forms are in UTC; GoKubeDownscaler accepts RFC 3339.
@@ -452,7 +446,7 @@ mod tests {
             ("1e400h", None),
             ("99999999999999999999h", None),
         ] {
-            let found = seconds(text).map(grace);
+            let found = seconds(text).map(format_seconds);
             assert_eq!(found.as_deref(), expected, "{text}");
         }
     }

@@ -1,21 +1,21 @@
 //! The downscaler annotations that form a schedule.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
+use chrono::NaiveDateTime;
 use dayshift_schedule::Zone;
 use dayshift_workload::Key;
 
 use crate::convert::{
     conversion::Topic,
-    desired::{ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts},
+    desired::{
+        ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts, local_minute, starts_and_stops,
+    },
     downscaler::{
-        annotation::{
-            ConvertContext, OldAnnotation, PermanentForce, Remark, SCHEDULE, rfc3339,
-            span_error_remark,
-        },
+        annotation::{ConvertContext, OldAnnotation, PermanentForce, Remark, SCHEDULE, rfc3339},
         timespan::Spans,
     },
-    week::{WeekCounts, times},
+    week::WeekCounts,
 };
 
 /// An annotation with time spans, and its index.
@@ -59,7 +59,10 @@ impl<'o> DownscalerSchedule<'o> {
             if let Some(at) = olds.iter().position(|old| old.0 == key) {
                 let text = olds[at].1;
                 let spans = context.spans(text);
-                let spans = spans.map_err(|error| span_error_remark(at, error))?;
+                let spans = spans.map_err(|finding| {
+                    let span = finding.place.clone();
+                    finding.at((at, span))
+                })?;
                 specs.push(SpanAnnotation {
                     key,
                     at,
@@ -128,7 +131,7 @@ impl<'o> DownscalerSchedule<'o> {
 
     fn remark_on_spans(&self, remarks: &mut Vec<Remark>) {
         for spec in &self.specs {
-            if spec.spans.is_reversed && !spec.spans.mornings.is_empty() {
+            if !spec.spans.mornings.is_empty() {
                 remarks.push(spec.remark(
                     Topic::WholeNights,
                     format!(
@@ -302,32 +305,16 @@ impl<'o> DownscalerSchedule<'o> {
             spec.map_or_else(WeekCounts::default, |spec| spec.spans.week.clone())
         };
         let (up, down) = (week(upscale), week(downscale));
-        let (only_up, only_down) = (up.without(&down), down.without(&up));
         let zone = zone.unwrap_or(Zone::UTC);
-        let mut starts = moments(upscale, &down, zone, Key::Start, self.context)?;
-        let mut stops = moments(downscale, &up, zone, Key::Stop, self.context)?;
+        let starts = self.moments(upscale, &down, zone, Key::Start)?;
+        let stops = self.moments(downscale, &up, zone, Key::Stop)?;
+        let (only_up, only_down) = (up.without(&down), down.without(&up));
+        let mut texts = starts_and_stops(
+            (only_up.begins_or_midnights(), starts),
+            (only_down.begins_or_midnights(), stops),
+        );
         if only_up.is_always() {
             return Ok(vec![(Key::Hours, ALWAYS.to_owned())]);
-        }
-        let weekly = |week: &WeekCounts| {
-            if week.is_always() {
-                "00:00".to_owned()
-            } else {
-                times(&week.begins())
-            }
-        };
-        let mut texts = Vec::new();
-        for (key, week, moments) in [
-            (Key::Start, &only_up, &mut starts),
-            (Key::Stop, &only_down, &mut stops),
-        ] {
-            let weekly = weekly(week);
-            if !weekly.is_empty() {
-                moments.insert(0, weekly);
-            }
-            if !moments.is_empty() {
-                texts.push((key, moments.join("; ")));
-            }
         }
         if texts.is_empty() {
             return match upscale.or(downscale) {
@@ -346,40 +333,34 @@ impl<'o> DownscalerSchedule<'o> {
         texts.push((Key::Timezone, zone.name().to_owned()));
         Ok(texts)
     }
-}
-
-/// The beginnings of the spans between dates, which the other period must not cover.
-fn moments(
-    spec: Option<&SpanAnnotation<'_>>,
-    other: &WeekCounts,
-    zone: Zone,
-    key: Key,
-    context: ConvertContext<'_>,
-) -> Result<Vec<String>, Remark> {
-    let Some(spec) = spec else {
-        return Ok(Vec::new());
-    };
-    let mut texts = Vec::new();
-    for it in &spec.spans.absolute {
-        let Some(from) = it.from.filter(|from| *from > context.converter.now) else {
-            continue;
+    /// The beginnings of the spans between dates, which the other period must not cover.
+    fn moments(
+        &self,
+        spec: Option<&SpanAnnotation<'_>>,
+        other: &WeekCounts,
+        zone: Zone,
+        key: Key,
+    ) -> Result<BTreeSet<NaiveDateTime>, Remark> {
+        let mut moments = BTreeSet::new();
+        let Some(spec) = spec else {
+            return Ok(moments);
         };
-        let local = from.with_timezone(&zone).naive_local();
-        let is_whole = local.format("%S").to_string() == "00" && zone.instant(local) == from;
-        if !is_whole || !other.is_empty() {
-            return Err(spec.remark_at(
-                it.span.clone(),
-                Topic::AbsoluteSpan,
-                "this span between two dates cannot be combined with a weekly period",
-                format!(
-                    "write its beginning into {} manually",
-                    context.converter.prefix.annotation(key)
-                ),
-            ));
+        let now = self.context.converter.now;
+        let begins = |span: &DatedSpan| span.from.filter(|from| *from > now);
+        for span in &spec.spans.absolute {
+            let Some(from) = begins(span) else { continue };
+            let local = local_minute(from, zone).ok();
+            moments.insert(local.filter(|_| other.is_empty()).ok_or_else(|| {
+                spec.remark_at(
+                    span.span.clone(),
+                    Topic::AbsoluteSpan,
+                    "this span between two dates cannot be combined with a weekly period",
+                    format!("write its beginning into {} manually", self.name(key)),
+                )
+            })?);
         }
-        texts.push(local.format("%Y-%m-%d %H:%M").to_string());
+        Ok(moments)
     }
-    Ok(texts)
 }
 
 /// The last year that a date can have.

@@ -7,10 +7,13 @@ use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_text::{number, quote};
 
-use crate::convert::{
-    conversion::SpanDefaults,
-    desired::DatedSpan,
-    week::{DAY, WeekCounts, day},
+use crate::{
+    convert::{
+        conversion::{SpanDefaults, Topic},
+        desired::DatedSpan,
+        week::{DAY, WeekCounts, day},
+    },
+    finding::Finding,
 };
 
 /// A parsed list of time spans.
@@ -22,34 +25,15 @@ pub(crate) struct Spans {
     pub(crate) week: WeekCounts,
     /// The hours after midnight of reversed times, which the tools cut off. They are part of `week`.
     pub(crate) mornings: WeekCounts,
-    /// Whether a span has reversed times, such as `20:00-08:00`.
-    pub(crate) is_reversed: bool,
     /// The spans between dates, in order of the text.
     pub(crate) absolute: Vec<DatedSpan>,
 }
 
-/// Why a text is not a list of spans, or cannot be converted to one zone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SpanError {
-    /// The bytes of the text to mark.
-    pub(crate) span: Range<usize>,
-    pub(crate) message: String,
-    pub(crate) help: String,
-    pub(crate) kind: SpanErrorKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SpanErrorKind {
-    /// The other tool rejects it too.
-    Text,
-    /// It depends on the other tool's flags.
-    Default,
-    /// It has several zones.
-    Zones,
-}
+/// Why a text is not a list of spans, or cannot be converted to one zone, and the bytes to mark.
+pub(crate) type SpanFinding = Finding<Topic, Range<usize>>;
 
 impl Spans {
-    pub(crate) fn parse(text: &str, defaults: &SpanDefaults) -> Result<Self, SpanError> {
+    pub(crate) fn parse(text: &str, defaults: &SpanDefaults) -> Result<Self, SpanFinding> {
         let mut spans = Self::default();
         let mut begin = 0;
         for item in text.split(',') {
@@ -65,7 +49,7 @@ impl Spans {
         Ok(spans)
     }
 
-    fn add(&mut self, item: &SpanText<'_>, defaults: &SpanDefaults) -> Result<(), SpanError> {
+    fn add(&mut self, item: &SpanText<'_>, defaults: &SpanDefaults) -> Result<(), SpanFinding> {
         match &*item.text.to_ascii_lowercase() {
             "always" | "true" => {
                 self.week = WeekCounts::always();
@@ -78,26 +62,24 @@ impl Spans {
             self.absolute.push(absolute);
             return Ok(());
         }
-        let weekly = WeeklySpan::read(item, defaults)?;
-        match self.zone {
-            Some(known) if known != weekly.zone => {
-                return Err(SpanError {
-                    span: item.span.clone(),
-                    message: format!(
-                        "the time spans use two time zones, {} and {}; an object can have one",
-                        known.name(),
-                        weekly.zone.name()
-                    ),
-                    help: format!("write all of them in {}", known.name()),
-                    kind: SpanErrorKind::Zones,
-                });
-            }
-            _ => self.zone = Some(weekly.zone),
+        let weekly = item.weekly(defaults)?;
+        if let (Some(known), Some(zone)) = (self.zone, weekly.zone)
+            && known != zone
+        {
+            return Err(Finding::new(
+                Topic::TwoZones,
+                item.span.clone(),
+                format!(
+                    "the time spans use two time zones, {} and {}; an object can have one",
+                    known.name(),
+                    zone.name()
+                ),
+                format!("write all of them in {}", known.name()),
+            ));
         }
-        let (week, mornings) = weekly.week();
-        self.week = self.week.union(&week).union(&mornings);
-        self.mornings = self.mornings.union(&mornings);
-        self.is_reversed |= weekly.from > weekly.to;
+        self.zone = weekly.zone;
+        self.week = self.week.union(&weekly.week);
+        self.mornings = self.mornings.union(&weekly.mornings);
         Ok(())
     }
 
@@ -117,6 +99,9 @@ impl Spans {
         self.week.is_empty() && self.absolute.is_empty()
     }
 }
+
+/// The length in minutes of a period without an end in py-kube-downscaler.
+const PERIOD: u32 = 30;
 
 /// One span of a text.
 struct SpanText<'a> {
@@ -158,68 +143,54 @@ impl SpanText<'_> {
         })
     }
 
-    fn error(&self, part: &str, message: &str) -> SpanError {
+    fn error(&self, part: &str, message: &str) -> SpanFinding {
         let at = self.text.find(part).unwrap_or_default();
         let begin = self.span.start + at;
-        let shown = quote(part);
-        SpanError {
-            span: begin..begin + part.len(),
-            message: format!("`{shown}` {message}"),
-            help: "the tool does not read it either; write for example Mon-Fri 08:00-20:00 Europe/Berlin".to_owned(),
-            kind: SpanErrorKind::Text,
-        }
+        Finding::new(
+            Topic::NotRead,
+            begin..begin + part.len(),
+            format!("`{}` {message}", quote(part)),
+            "the tool does not read it either; write for example Mon-Fri 08:00-20:00 Europe/Berlin",
+        )
     }
 
-    fn without(&self, part: &str, flag: &str, example: &str) -> SpanError {
-        SpanError {
-            span: self.span.clone(),
-            message: format!(
+    fn without(&self, part: &str, flag: &str, example: &str) -> SpanFinding {
+        Finding::new(
+            Topic::NeedsDefault,
+            self.span.clone(),
+            format!(
                 "`{}` has no {part}, and uses the tool's default",
                 quote(self.text)
             ),
-            help: format!("give that default: {flag} {example}"),
-            kind: SpanErrorKind::Default,
-        }
+            format!("give that default: {flag} {example}"),
+        )
     }
-}
 
-/// A span such as `Mon-Fri 08:00-20:00 Europe/Berlin`.
-struct WeeklySpan {
-    first: u32,
-    last: u32,
-    from: u32,
-    to: u32,
-    zone: Zone,
-}
-
-/// The length in minutes of a period without an end in py-kube-downscaler.
-const PERIOD: u32 = 30;
-
-impl WeeklySpan {
-    fn read(item: &SpanText<'_>, defaults: &SpanDefaults) -> Result<Self, SpanError> {
-        let mut words = item.text.split_whitespace().peekable();
+    /// Reads a span such as `Mon-Fri 08:00-20:00 Europe/Berlin`.
+    fn weekly(&self, defaults: &SpanDefaults) -> Result<Spans, SpanFinding> {
+        let mut words = self.text.split_whitespace().peekable();
         let days = words.next_if(|word| !word.contains(':'));
         let Some(time) = words.next() else {
-            return Err(item.error(item.text, "is not a time span"));
+            return Err(self.error(self.text, "is not a time span"));
         };
         let zone = words.next();
         if let Some(more) = words.next() {
-            return Err(item.error(more, "is not expected here"));
+            return Err(self.error(more, "is not expected here"));
         }
         let (first, last) = match days {
             Some(days) => {
                 let range = days.split_once('-');
                 let range = range.and_then(|(first, last)| Some((day(first)?, day(last)?)));
-                range.ok_or_else(|| item.error(days, "is not a range of days such as Mon-Fri"))?
+                range.ok_or_else(|| self.error(days, "is not a range of days such as Mon-Fri"))?
             }
             // py-kube-downscaler's short form applies to every day.
             None if !time.contains('-') => (0, 6),
             None => defaults
                 .days
-                .ok_or_else(|| item.without("days", "--default-weekframe", "Mon-Fri"))?,
+                .ok_or_else(|| self.without("days", "--default-weekframe", "Mon-Fri"))?,
         };
         let minute = |text| {
-            minute(text).ok_or_else(|| item.error(text, "is not a time of day such as 08:00"))
+            minute(text).ok_or_else(|| self.error(text, "is not a time of day such as 08:00"))
         };
         let (from, to) = match time.split_once('-') {
             Some((from, to)) => (minute(from)?, minute(to)?),
@@ -232,45 +203,38 @@ impl WeeklySpan {
         };
         let zone = match zone {
             Some(name) => defaults.tzdata.parse_zone(name).map_err(|error| {
-                item.error(name, &{
-                    let text = error.to_string();
-                    text.split_once("` ")
-                        .map_or(text.clone(), |(_, rest)| rest.to_owned())
-                })
+                let text = error.to_string();
+                let problem = text.split_once("` ").map_or(&*text, |(_, rest)| rest);
+                self.error(name, problem)
             })?,
             None => defaults
                 .zone
-                .ok_or_else(|| item.without("time zone", "--default-timezone", "Europe/Berlin"))?,
+                .ok_or_else(|| self.without("time zone", "--default-timezone", "Europe/Berlin"))?,
         };
-        Ok(Self {
-            first,
-            last,
-            from,
-            to,
-            zone,
-        })
-    }
-
-    /// The minutes of the span, and those after the midnight of the last day, which the tools cut
-    /// off from reversed times.
-    fn week(&self) -> (WeekCounts, WeekCounts) {
-        let count = (self.last + 7 - self.first) % 7 + 1;
-        let days = || (0..count).map(|nth| (self.first + nth) % 7);
+        let count = (last + 7 - first) % 7 + 1;
+        let days = || (0..count).map(|nth| (first + nth) % 7);
         let mut week = WeekCounts::default();
         for day in days() {
-            if self.from <= self.to {
-                week = week.union(&WeekCounts::on(day, self.from, self.to));
+            if from <= to {
+                week = week.union(&WeekCounts::on(day, from, to));
             } else {
-                week = week.union(&WeekCounts::on(day, 0, self.to));
-                week = week.union(&WeekCounts::on(day, self.from, DAY));
+                week = week.union(&WeekCounts::on(day, 0, to));
+                week = week.union(&WeekCounts::on(day, from, DAY));
             }
         }
-        let after = (self.last + 1) % 7;
+        // The minutes after the midnight of the last day, which the tools cut off from reversed
+        // times.
+        let after = (last + 1) % 7;
         let mut mornings = WeekCounts::default();
-        if self.from > self.to && self.from < DAY && days().all(|day| day != after) {
-            mornings = WeekCounts::on(after, 0, self.to).without(&week);
+        if from > to && from < DAY && days().all(|day| day != after) {
+            mornings = WeekCounts::on(after, 0, to).without(&week);
         }
-        (week, mornings)
+        Ok(Spans {
+            zone: Some(zone),
+            week: week.union(&mornings),
+            mornings,
+            absolute: Vec::new(),
+        })
     }
 }
 
@@ -286,7 +250,7 @@ fn minute(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Spans, SpanError> {
+    fn parse(text: &str) -> Result<Spans, SpanFinding> {
         Spans::parse(text, &SpanDefaults::default())
     }
 
@@ -339,7 +303,6 @@ mod tests {
     fn keeps_reversed_times_after_the_last_day() {
         let spans = parse("Mon-Fri 20:00-08:00 UTC").unwrap();
         assert_eq!(spans.mornings.hours(), "Sat 00:00-08:00");
-        assert!(spans.is_reversed);
         let spans = parse("Sat-Sun 00:00-24:00 UTC, Mon-Fri 20:00-08:00 UTC").unwrap();
         let rest = WeekCounts::always().without(&spans.week);
         assert_eq!(rest.hours(), "Mon-Fri 08:00-20:00");
@@ -369,7 +332,7 @@ mod tests {
             ),
         ] {
             let error = parse(text).unwrap_err();
-            assert_eq!(&text[error.span.clone()], part, "{text}: {error:?}");
+            assert_eq!(&text[error.place.clone()], part, "{text}: {error:?}");
             assert!(error.message.contains(message), "{text}: {error:?}");
         }
         let defaults = SpanDefaults {

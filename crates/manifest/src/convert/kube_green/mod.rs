@@ -7,16 +7,18 @@ use std::collections::BTreeSet;
 
 use dayshift_schedule::Tzdata;
 use dayshift_text::quote;
-use dayshift_workload::{Key, Kind, Prefix};
+use dayshift_workload::{Key, Kind};
 
 use crate::{
     convert::{
-        conversion::{ObjectRef, Topic},
+        conversion::{Converter, ObjectRef, PlacedFinding, Topic},
+        desired::KeyTexts,
         document::Document,
         kube_green::targets::{SleepPatches, SleepRefs},
-        requests::{AnnotationRequests, NamedTexts, ObjectSelection, RequestTarget},
+        requests::{AnnotationRequests, ObjectSelection, RequestTarget},
         week::weekly_text,
     },
+    finding::Finding,
     yaml::node::{Node, Scalar},
 };
 
@@ -29,47 +31,47 @@ const KINDS: [(Kind, &str); 3] = [
 
 /// Opt-in kinds that the patches of a SleepInfo stop in the same way as dayshift. If `--kinds` names
 /// one, dayshift scales it in all namespaces.
-pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
+pub(crate) fn more_kinds(document: &Document<'_>, converter: &Converter) -> Vec<Kind> {
     let Some(spec) = document.node.get("spec") else {
         return Vec::new();
     };
-    let prefix = Prefix::default();
     // Findings are reported when the SleepInfo is converted.
-    let patches = SleepPatches::read(
-        spec,
-        &mut AnnotationRequests::new(&prefix, Tzdata::bundled()),
-    );
+    let patches = SleepPatches::read(spec, &mut AnnotationRequests::new(converter));
     let kinds = patches.stopped.into_iter().map(|stopped| stopped.0);
     kinds.filter(|kind| !Kind::DEFAULT.contains(kind)).collect()
 }
 
 /// Requests the schedule of a SleepInfo, and the counts in its Secret. `secret` is the Secret with
 /// its index.
+///
+/// # Errors
+/// Why nothing is converted.
 pub(crate) fn convert(
     document: &Document<'_>,
     secret: Option<(usize, &Document<'_>)>,
     kinds_of_patches: &BTreeSet<Kind>,
     requests: &mut AnnotationRequests<'_>,
-) {
+) -> Result<(), PlacedFinding> {
     let Some(spec) = document.node.get("spec") else {
-        return;
+        return Ok(());
     };
     report_unknown_fields(spec, requests);
-    let Some(texts) = schedule(spec, requests) else {
-        return;
-    };
+    let texts = schedule(spec, &requests.converter.defaults.tzdata)?;
+    if texts.is_empty() {
+        return Ok(());
+    }
     let asks = SleepRequest {
         spec,
         namespace: &document.object.namespace,
         patches: SleepPatches::read(spec, requests),
         kinds_of_patches,
     };
-    if !asks.ask(&texts, requests) {
-        return;
+    if !asks.ask(texts, requests)? {
+        return Ok(());
     }
     let is_asleep = secret.is_some_and(|(at, secret)| secret::convert(at, secret, requests));
     if asks.patches.are_needed {
-        return;
+        return Ok(());
     }
     let (more, when) = if is_asleep {
         let more = "the counts that it has saved are labels now";
@@ -83,20 +85,17 @@ pub(crate) fn convert(
     };
     let why = format!("kube-green acts until it is deleted; {more}");
     requests.delete_after(document, &why, when);
+    Ok(())
 }
 
-/// The fields of a SleepInfo (v1alpha1 of kube-green 0.7).
-const FIELDS: &str = "weekdays sleepAt wakeUpAt timeZone suspendDeployments suspendStatefulSets \
-    suspendCronJobs includeRef excludeRef patches";
-
+/// Reports fields that a SleepInfo (v1alpha1 of kube-green 0.7) does not have.
 fn report_unknown_fields(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) {
     const TOOL: &str = "kube-green";
-    requests.report_unknown(TOOL, spec, FIELDS);
-    for item in spec
-        .list("includeRef")
-        .iter()
-        .chain(spec.list("excludeRef"))
-    {
+    const SPEC: &str = "weekdays sleepAt wakeUpAt timeZone suspendDeployments suspendStatefulSets \
+        suspendCronJobs includeRef excludeRef patches";
+    requests.report_unknown(TOOL, spec, SPEC);
+    let refs = spec.list("includeRef").iter();
+    for item in refs.chain(spec.list("excludeRef")) {
         requests.report_unknown(TOOL, item, "apiVersion kind name matchLabels");
     }
     for item in spec.list("patches") {
@@ -137,33 +136,32 @@ impl SleepRequest<'_, '_> {
 
     /// Requests the schedule for the Namespace, or for the objects of `includeRef`, and `exclude`
     /// for excluded objects. Returns whether there is anything to request.
-    fn ask(&self, texts: &NamedTexts, requests: &mut AnnotationRequests<'_>) -> bool {
+    fn ask(
+        &self,
+        texts: KeyTexts,
+        requests: &mut AnnotationRequests<'_>,
+    ) -> Result<bool, PlacedFinding> {
         let (of, stopped) = (self.namespace, self.stopped());
-        let Some(refs) = SleepRefs::read(self.spec) else {
-            requests.report(
+        let refs = SleepRefs::read(self.spec).ok_or_else(|| {
+            Finding::new(
                 Topic::NotRead,
-                &self.spec.place,
+                self.spec.place.clone(),
                 "a name or a label of its references is not valid, so kube-green finds no object",
                 "correct includeRef and excludeRef, and convert again",
-            );
-            return false;
-        };
+            )
+        })?;
         let is_default = |kind: &Kind| Kind::DEFAULT.contains(kind);
         if refs.includes_all(&stopped) && stopped.iter().any(is_default) {
-            let namespace = RequestTarget::Object(ObjectRef::namespace(of));
-            requests.ask(namespace, texts.clone(), "");
             for (kind, place) in &self.patches.stopped {
                 requests.opt_in(kind, place);
             }
-            self.leave_alone(&stopped, requests);
-            for wanted in refs.excluded_targets(&stopped, of) {
-                let reason =
-                    "excludeRef excludes objects by labels, and each of them needs an annotation";
-                requests.ask(wanted, excluded(), reason);
-            }
-            return true;
+            let namespace = RequestTarget::Object(ObjectRef::namespace(of));
+            let mut exclusions = self.other_kinds(&stopped);
+            exclusions.extend(refs.excluded_targets(&stopped, of));
+            requests.ask(texts, vec![namespace], exclusions);
+            return Ok(true);
         }
-        let (wanted, none) = refs.included_targets(&stopped, of);
+        let (targets, none) = refs.included_targets(&stopped, of);
         for kind in none {
             requests.report(
                 Topic::Contradiction,
@@ -175,46 +173,41 @@ impl SleepRequest<'_, '_> {
                 "write a SleepInfo for each group of objects, and convert again",
             );
         }
-        let is_any = !wanted.is_empty();
-        for it in wanted {
-            if let RequestTarget::Some(selection) = &it {
+        for target in &targets {
+            if let RequestTarget::Some(selection) = target {
                 for kind in &selection.kinds {
                     requests.opt_in(kind, &self.spec.place);
                 }
             }
-            let reason =
-                "only some objects of this namespace are scheduled, by labels, names or kinds";
-            requests.ask(it, texts.clone(), reason);
         }
-        is_any
+        let is_any = !targets.is_empty();
+        if is_any {
+            requests.ask(texts, targets, Vec::new());
+        }
+        Ok(is_any)
     }
 
-    /// Excludes kinds that dayshift would scale and kube-green does not.
-    fn leave_alone(&self, stopped: &[Kind], requests: &mut AnnotationRequests<'_>) {
-        let included_targets = KINDS.iter().map(|row| row.0.clone());
-        for kind in included_targets.chain(self.kinds_of_patches.iter().cloned()) {
-            if stopped.contains(&kind) {
-                continue;
-            }
-            let wanted =
-                RequestTarget::Some(ObjectSelection::new(vec![kind.clone()], self.namespace));
+    /// The kinds that dayshift would scale and kube-green does not.
+    fn other_kinds(&self, stopped: &[Kind]) -> Vec<RequestTarget> {
+        let own = KINDS.iter().map(|row| row.0.clone());
+        let all = own.chain(self.kinds_of_patches.iter().cloned());
+        let others = all.filter(|kind| !stopped.contains(kind)).map(|kind| {
             let reason = format!(
                 "kube-green does not scale the {} of this namespace, and each of them needs an \
                     annotation",
                 kind.names_of_all()
             );
-            requests.ask(wanted, excluded(), reason);
-        }
+            let selection = ObjectSelection::new(vec![kind], self.namespace, reason);
+            RequestTarget::Some(selection)
+        });
+        others.collect()
     }
 }
 
-fn excluded() -> NamedTexts {
-    vec![("exclude", "true".to_owned())]
-}
-
-fn schedule(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Option<NamedTexts> {
+/// The starts and stops of a SleepInfo, and their zone; empty if it has none.
+fn schedule(spec: &Node<'_>, tzdata: &Tzdata) -> Result<KeyTexts, PlacedFinding> {
     let weekdays = spec.word("weekdays");
-    let mut texts: NamedTexts = Vec::new();
+    let mut texts = KeyTexts::new();
     for (field, key) in [("wakeUpAt", Key::Start), ("sleepAt", Key::Stop)] {
         let time = spec.word(field);
         let Some(node) = spec.get(field).filter(|node| node.written() != Some("")) else {
@@ -223,30 +216,26 @@ fn schedule(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Option<Na
         let parts = time.split_once(':');
         let read = parts
             .and_then(|(hour, minute)| weekly_text(&format!("{minute} {hour} * * {weekdays}")));
-        let Some(read) = read else {
+        let read = read.ok_or_else(|| {
             let (time, days) = (quote(time), quote(weekdays));
             let message = format!("`{time}` on `{days}` is not a time that kube-green reads");
             let help = "write for example sleepAt: \"20:00\" and weekdays: \"1-5\"";
-            requests.report(Topic::NotRead, &node.place, message, help);
-            return None;
-        };
-        texts.push((key.name(), read));
+            Finding::new(Topic::NotRead, node.place.clone(), message, help)
+        })?;
+        texts.push((key, read));
     }
     if texts.is_empty() {
-        return None;
+        return Ok(texts);
     }
     let zone = match spec.word("timeZone") {
         "" => "UTC",
         zone => zone,
     };
-    match requests.tzdata.parse_zone(zone) {
-        Ok(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
-        Err(error) => {
-            let place = spec.get("timeZone").map_or(&spec.place, |node| &node.place);
-            let message = error.to_string();
-            requests.report(Topic::NotRead, place, message, "write an IANA time zone");
-            return None;
-        }
-    }
-    Some(texts)
+    let zone = tzdata.parse_zone(zone).map_err(|error| {
+        let place = spec.get("timeZone").map_or(&spec.place, |node| &node.place);
+        let help = "write an IANA time zone";
+        Finding::new(Topic::NotRead, place.clone(), error.to_string(), help)
+    })?;
+    texts.push((Key::Timezone, zone.name().to_owned()));
+    Ok(texts)
 }

@@ -44,9 +44,14 @@ struct ListedObject {
 /// A count, and the value of an on/off field as the label stores it.
 type Restored = (u32, Option<Box<str>>);
 
-/// The name of a SleepInfo's Secret.
-pub(crate) fn name_of(sleep_info: &str) -> String {
-    format!("sleepinfo-{sleep_info}")
+/// The Secret of a SleepInfo.
+pub(crate) fn reference(sleep_info: &ObjectRef) -> ObjectRef {
+    ObjectRef {
+        api_version: "v1".to_owned(),
+        kind: "Secret".to_owned(),
+        namespace: sleep_info.namespace.clone(),
+        name: format!("sleepinfo-{}", sleep_info.name),
+    }
 }
 
 /// Requests the saved count of each sleeping object. Returns whether there is any. `secret` is the
@@ -148,17 +153,4 @@ fn text_of(document: &Document<'_>, name: &str) -> Option<String> {
     }
     let bytes = BASE64_STANDARD.decode(of("data")?.trim()).ok()?;
     String::from_utf8(bytes).ok()
-}
-
-/// The documents that can be such Secrets, by namespace and name.
-pub(crate) fn all(documents: &[Document<'_>]) -> HashMap<(String, String), usize> {
-    let all = documents.iter().enumerate();
-    let is_secret =
-        |document: &Document<'_>| document.group().is_empty() && document.object.kind == "Secret";
-    let secrets = all.filter(|(_, document)| is_secret(document));
-    let named = secrets.map(|(at, document)| {
-        let object = &document.object;
-        ((object.namespace.clone(), object.name.clone()), at)
-    });
-    named.collect()
 }

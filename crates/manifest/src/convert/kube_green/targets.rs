@@ -99,7 +99,11 @@ impl SleepRefs {
         let labels = self.exclude.labels.iter().map(|label| {
             RequestTarget::Some(ObjectSelection {
                 labels: vec![label.clone()],
-                ..ObjectSelection::new(kinds.to_vec(), namespace)
+                ..ObjectSelection::new(
+                    kinds.to_vec(),
+                    namespace,
+                    "excludeRef excludes objects by labels, and each of them needs an annotation",
+                )
             })
         });
         names.chain(labels).collect()
@@ -112,23 +116,17 @@ impl SleepRefs {
         kinds: &[Kind],
         namespace: &str,
     ) -> (Vec<RequestTarget>, Vec<Kind>) {
-        let mut selections: Vec<ObjectSelection> = Vec::new();
+        let mut kinds_of: Vec<(ObjectSelection, Vec<Kind>)> = Vec::new();
         let mut none = Vec::new();
         for kind in kinds {
             let names = self.include.names_of(kind);
             let labels = &self.include.labels;
-            let is_twice = |(key, value): &(String, String)| {
-                let mut others = labels.iter();
-                others.any(|other| other.0 == *key && other.1 != *value)
-            };
+            let mut keys = BTreeSet::new();
+            let excluded = self.exclude.names_of(kind);
             let is_none = names.len() > 1
-                || labels.iter().any(is_twice)
-                || !labels.is_disjoint(&self.exclude.labels)
-                || self
-                    .exclude
-                    .names_of(kind)
-                    .iter()
-                    .any(|name| names.contains(name));
+                || names.iter().any(|name| excluded.contains(name))
+                || labels.iter().any(|label| !keys.insert(&label.0))
+                || !labels.is_disjoint(&self.exclude.labels);
             if is_none {
                 none.push(kind.clone());
                 continue;
@@ -136,42 +134,33 @@ impl SleepRefs {
             let name = names.into_iter().next();
             let selection = ObjectSelection {
                 other_names: match name {
-                    None => self.exclude.names_of(kind),
+                    None => excluded,
                     Some(_) => Vec::new(),
                 },
                 name,
                 labels: labels.iter().cloned().collect(),
                 other_labels: self.exclude.labels.iter().cloned().collect(),
-                ..ObjectSelection::new(Vec::new(), namespace)
+                ..ObjectSelection::new(
+                    Vec::new(),
+                    namespace,
+                    "only some objects of this namespace are scheduled, by labels, names or kinds",
+                )
             };
-            let is_same = |known: &&mut ObjectSelection| {
-                let kinds = known.kinds.clone();
-                **known
-                    == ObjectSelection {
-                        kinds,
-                        ..selection.clone()
-                    }
-            };
-            match selections.iter_mut().find(is_same) {
-                Some(known) => known.kinds.push(kind.clone()),
-                None => selections.push(ObjectSelection {
-                    kinds: vec![kind.clone()],
-                    ..selection
-                }),
+            match kinds_of.iter_mut().find(|(known, _)| *known == selection) {
+                Some((_, kinds)) => kinds.push(kind.clone()),
+                None => kinds_of.push((selection, vec![kind.clone()])),
             }
         }
-        let wanted =
-            selections
-                .into_iter()
-                .map(|selection| match (&selection.name, &selection.kinds[..]) {
-                    (Some(name), [kind])
-                        if selection.labels.is_empty() && selection.other_labels.is_empty() =>
-                    {
-                        RequestTarget::Object(ObjectRef::of_kind(kind, namespace, name.clone()))
-                    }
-                    _ => RequestTarget::Some(selection),
-                });
-        (wanted.collect(), none)
+        let targets = kinds_of.into_iter().map(|(selection, kinds)| {
+            let is_by_name = selection.labels.is_empty() && selection.other_labels.is_empty();
+            match (&selection.name, &kinds[..]) {
+                (Some(name), [kind]) if is_by_name => {
+                    RequestTarget::Object(ObjectRef::of_kind(kind, namespace, name.clone()))
+                }
+                _ => RequestTarget::Some(ObjectSelection { kinds, ..selection }),
+            }
+        });
+        (targets.collect(), none)
     }
 }
 
