@@ -27,16 +27,18 @@ use tokio::{
 };
 
 use crate::{
-    http::{FirstBytes, Head, MAX_HEAD, MAX_METHOD, ends_with_its_client},
+    http::{FirstBytes, Head, MAX_HEAD, can_end_head, ends_with_its_client},
     limits::{ConnectionLimits, ConnectionPermit},
     log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
     response::{ANSWER, Outcome, ServiceStatus, response},
-    routes::{ASLEEP, OUT_OF_HOURS, Prospect, ReadySince, Route, Routes, TargetState},
+    routes::{Prospect, ReadySince, Route, Routes},
     service::ServiceName,
     settings::Settings,
     start_times::StartTimes,
+    target::{ASLEEP, OUT_OF_HOURS, TargetState},
     telemetry::{ConnectionOutcome, Telemetry},
+    use_observer::UseObserver,
     wakes::WakeRequest,
 };
 
@@ -173,11 +175,12 @@ impl Connection {
             return (outcome, head);
         };
         place.keep();
+        let uses = self.use_observer(!opening.bytes.is_empty());
         let passed = async {
             pod.write_all(&opening.bytes).await?;
             // Long connections should not keep this memory.
             drop(opening);
-            forward(&mut stream, &mut pod).await
+            forward(&mut stream, &mut pod, uses).await
         };
         self.shared
             .telemetry
@@ -220,33 +223,69 @@ impl Connection {
                 respond(stream, ANSWER).await;
                 return Some(ConnectionOutcome::Answered);
             }
-            let is_ignored = route
-                .as_ref()
-                .is_some_and(|route| route.ignores(&head.path));
-            if is_ignored || head.is_by(&self.shared.settings.ignored_agents) {
+            if self.is_ignored(head) {
                 self.respond(stream, Some(head), Outcome::Ignored).await;
                 return Some(ConnectionOutcome::Ignored);
             }
         }
         match self.prospect() {
             Prospect::Nothing(why) => return Some(self.refuse(stream, head, why).await),
-            Prospect::Running => {}
-            Prospect::Wakeable => self.ask(head).await,
+            Prospect::Running if !self.is_use(head) => {}
+            Prospect::Running | Prospect::Wakeable => self.ask(head).await,
         }
         let head = head.filter(|head| head.wants_page)?;
         self.respond(stream, Some(head), Outcome::Starting).await;
         Some(ConnectionOutcome::Page)
     }
 
+    /// Whether this request wakes nothing, by its path or its agent.
+    fn is_ignored(&self, head: &Head) -> bool {
+        let route = self.route();
+        route.is_some_and(|route| route.ignores(&head.path))
+            || head.is_by(&self.shared.settings.ignored_agents)
+    }
+
+    /// Whether use of the Service prolongs a wake now.
+    fn observes_use(&self) -> bool {
+        self.route().is_some_and(|route| route.observes_use)
+    }
+
+    /// Whether this is a use that prolongs a wake now: no probe, heartbeat or ignored path.
+    fn is_use(&self, head: Option<&Head>) -> bool {
+        let is_heartbeat = |head: &Head| {
+            let route = self.route();
+            head.is_plain_read && route.is_some_and(|route| route.is_heartbeat(&head.path))
+        };
+        self.observes_use() && head.is_none_or(|head| !is_heartbeat(head) && !self.is_ignored(head))
+    }
+
     /// Requests a wake. If the queue is closed, the next connection requests it.
     async fn ask(&self, head: Option<&Head>) {
-        let request = WakeRequest {
+        let _ = self.shared.requests.send(self.request(head.cloned())).await;
+    }
+
+    fn request(&self, head: Option<Head>) -> WakeRequest {
+        WakeRequest {
             service: self.service.clone(),
             port: self.port.clone(),
             from: self.from.ip(),
-            head: head.cloned(),
+            head,
+        }
+    }
+
+    /// Reports use of the connection while it is forwarded, if use can prolong a wake.
+    fn use_observer(&self, has_sent: bool) -> Option<UseObserver<'_>> {
+        let route = self.route()?;
+        let mut targets = route.targets.iter();
+        let on_use = |head: Option<Head>| {
+            if self.is_use(head.as_ref()) {
+                // If the queue is full, a later use is reported.
+                let _ = self.shared.requests.try_send(self.request(head));
+            }
         };
-        let _ = self.shared.requests.send(request).await;
+        targets
+            .any(|target| target.wake.while_used)
+            .then(|| UseObserver::new(has_sent, || self.observes_use(), on_use))
     }
 
     async fn refuse(
@@ -282,7 +321,7 @@ impl Connection {
         let targets = route.targets.iter();
         let wake = targets.clone().filter(|target| target.is_wakeable(now));
         // The wake that this request causes.
-        let asked = wake.map(|target| now + target.wake.lasts.min(self.shared.settings.max_wake));
+        let asked = wake.map(|target| target.wake_end(now, self.shared.settings.wake_limits));
         let asked = asked.max().filter(|_| outcome == Outcome::Starting);
         ServiceStatus {
             name: self.service.name.to_string(),
@@ -397,20 +436,19 @@ impl Opening {
     }
 }
 
-/// Whether the protocol can be known since there were only so many bytes: the first bytes are a method, and a
-/// request head ends with a line. Otherwise a client that sends single bytes would cause thousands of parses.
-fn can_end_head(bytes: &[u8], before: usize) -> bool {
-    before < MAX_METHOD || bytes.len() >= MAX_HEAD || bytes[before..].contains(&b'\n')
-}
-
 /// Copies in both directions until both sides have closed, or the connection has been idle for [`IDLE`].
-async fn forward(client: &mut impl Stream, pod: &mut impl Stream) -> io::Result<()> {
+async fn forward(
+    client: &mut impl Stream,
+    pod: &mut impl Stream,
+    uses: Option<UseObserver<'_>>,
+) -> io::Result<()> {
     let begun = Instant::now();
     let last = Arc::new(AtomicU64::new(0));
     let mut client = Active {
         stream: client,
         begun,
         last: Arc::clone(&last),
+        uses,
     };
     let idle = async {
         loop {
@@ -427,12 +465,13 @@ async fn forward(client: &mut impl Stream, pod: &mut impl Stream) -> io::Result<
     }
 }
 
-/// A stream that records when bytes were last copied.
+/// The stream of a client. It records when bytes were last copied, and use.
 struct Active<'s, S> {
     stream: &'s mut S,
     begun: Instant,
     /// Milliseconds since `begun`.
     last: Arc<AtomicU64>,
+    uses: Option<UseObserver<'s>>,
 }
 
 impl<S> Active<'_, S> {
@@ -449,9 +488,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Active<'_, S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         let read = Pin::new(&mut *self.stream).poll_read(cx, buffer);
         if read.is_ready() {
             self.note();
+            if let Some(uses) = &mut self.uses {
+                uses.sent(&buffer.filled()[before..]);
+            }
         }
         read
     }
@@ -466,6 +509,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Active<'_, S> {
         let written = Pin::new(&mut *self.stream).poll_write(cx, bytes);
         if written.is_ready() {
             self.note();
+            if let Some(uses) = &mut self.uses {
+                uses.answered();
+            }
         }
         written
     }
@@ -505,17 +551,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn head_is_parsed_once_for_each_line() {
-        let head = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "x".repeat(10_000));
-        let bytes = head.as_bytes();
-        let parses = (0..bytes.len()).filter(|before| can_end_head(&bytes[..=*before], *before));
-        assert_eq!(parses.count(), MAX_METHOD + 3);
-        assert!(can_end_head(bytes, 0));
-        let endless = [b'x'; MAX_HEAD];
-        assert!(can_end_head(&endless, MAX_HEAD - 1));
-    }
-
     #[tokio::test(start_paused = true)]
     async fn idle_forwarded_connection_is_closed() {
         let ((mut client, mut inside), (mut outside, mut pod)) = (duplex(64), duplex(64));
@@ -528,7 +563,7 @@ mod tests {
             pending::<()>().await;
         };
         let ended = tokio::select! {
-            ended = forward(&mut inside, &mut outside) => ended,
+            ended = forward(&mut inside, &mut outside, None) => ended,
             () = talk => Ok(()),
         };
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);

@@ -32,9 +32,10 @@ use crate::{
     listeners::Listeners,
     log_limit::LogLimit,
     pods::PodVerifier,
-    routes::{ReadyPods, ReadySince, Route, Routes, TargetState, WakeTarget},
+    routes::{ReadyPods, ReadySince, Route, Routes},
     service::{PodName, ServiceName},
     start_times::StartTimes,
+    target::{TargetState, WakeTarget},
     telemetry::Telemetry,
     test_cluster::settings,
     wakes::WakeRequest,
@@ -170,6 +171,90 @@ async fn port_of_a_service_is_refused_when_a_pod_has_been_ready_for_30_seconds()
     let answer = fixture.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!((&*answer, fixture.metric("refused")), ("", 1));
     assert!(fixture.requests.try_recv().is_err(), "it is woken");
+}
+
+/// While use is observed, proxies send a share of the connections here although pods are ready.
+#[tokio::test(start_paused = true)]
+async fn port_of_a_service_is_served_while_its_use_is_observed() {
+    let fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let pod = SocketAddr::from(([127, 0, 0, 1], 9));
+    let is_served = |observes_use| {
+        fixture.show_awake(&[pod], observes_use);
+        let routes = Arc::clone(&fixture.shared.routes.borrow());
+        fixture.shared.ready_since.note(&routes);
+        fixture.shared.ready_since.is_served(&web(), "tcp")
+    };
+    assert!(is_served(false));
+    advance(Duration::from_secs(30)).await;
+    assert!(!is_served(false), "the pod has been ready for long");
+    assert!(is_served(true));
+    advance(Duration::from_secs(3600)).await;
+    assert!(is_served(true));
+    assert!(is_served(false), "proxies need time");
+    advance(Duration::from_secs(30)).await;
+    assert!(!is_served(false));
+}
+
+#[tokio::test]
+async fn request_to_a_ready_pod_is_reported_only_while_use_is_observed() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let address = echo().await;
+    fixture.show_awake(&[address], true);
+    let (mut client, _served) = fixture.connect();
+    let exchange = async |client: &mut DuplexStream, text: &str| {
+        client.write_all(text.as_bytes()).await.unwrap();
+        let mut got = vec![0; text.len()];
+        client.read_exact(&mut got).await.unwrap();
+        assert_eq!(got, text.as_bytes());
+    };
+    let request = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n");
+    exchange(&mut client, &request("/cart")).await;
+    let reported = fixture.requests.try_recv().unwrap();
+    assert_eq!(reported.head.unwrap().path, "/cart");
+    // Each request of a connection counts, but no probe, heartbeat or ignored path.
+    for path in ["/healthz", "/ping"] {
+        exchange(&mut client, &request(path)).await;
+        assert!(fixture.requests.try_recv().is_err(), "{path}");
+    }
+    let probe = "GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: kube-probe/1.36\r\n\r\n";
+    exchange(&mut client, probe).await;
+    assert!(fixture.requests.try_recv().is_err(), "a probe");
+    exchange(&mut client, &request("/")).await;
+    assert!(fixture.requests.try_recv().is_ok());
+    exchange(&mut client, "\x17\x03\x03").await;
+    assert_eq!(fixture.requests.try_recv().unwrap().head, None);
+    fixture.show_awake(&[address], false);
+    exchange(&mut client, &request("/later")).await;
+    assert!(
+        fixture.requests.try_recv().is_err(),
+        "it is prolonged already"
+    );
+    fixture.show_awake(&[address], true);
+    exchange(&mut client, &request("/much-later")).await;
+    assert!(fixture.requests.try_recv().is_ok());
+}
+
+#[tokio::test]
+async fn connection_without_data_is_no_use() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    fixture.show_awake(&[echo().await], true);
+    let (client, served) = fixture.connect();
+    drop(client);
+    served.await.unwrap();
+    assert!(fixture.requests.try_recv().is_err());
+    assert_eq!(fixture.metric("handed_on"), 1);
+}
+
+#[tokio::test]
+async fn forwarded_request_prolongs_no_wake_without_while_used() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    fixture.show_with(TargetState::Running, &[echo().await], "30m", true);
+    let head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let (mut client, _served) = fixture.connect();
+    client.write_all(head.as_bytes()).await.unwrap();
+    let mut got = vec![0; head.len()];
+    client.read_exact(&mut got).await.unwrap();
+    assert!(fixture.requests.try_recv().is_err());
 }
 
 #[tokio::test]
@@ -537,6 +622,15 @@ impl Fixture {
     }
 
     pub(crate) fn show(&self, state: TargetState, ready: &[SocketAddr]) {
+        self.show_with(state, ready, "2h", false);
+    }
+
+    /// Shows a workload with `while-used` that runs because of a wake.
+    fn show_awake(&self, ready: &[SocketAddr], observes_use: bool) {
+        self.show_with(TargetState::Running, ready, "30m; while-used", observes_use);
+    }
+
+    fn show_with(&self, state: TargetState, ready: &[SocketAddr], wake: &str, observes_use: bool) {
         let object = json!({
             "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
         });
@@ -544,13 +638,14 @@ impl Fixture {
         let observed: Observed = workload.observe(&Kind::DEPLOYMENT, &settings().prefix);
         let target = WakeTarget {
             observed,
-            wake: WakeOnRequest::parse("2h").unwrap(),
+            wake: WakeOnRequest::parse(wake).unwrap(),
             ignored: IgnoredPaths::parse("/healthz").unwrap(),
             answered: AnsweredPaths::parse("/ping").unwrap(),
             zone: Zone::UTC,
             state,
             since: DateTime::<Utc>::from_timestamp(0, 0),
             until: None,
+            began: None,
             next_start: None,
             failure: Some(StartFailure {
                 reason: "FailedCreate".into(),
@@ -578,6 +673,7 @@ impl Fixture {
                 .collect(),
             selector: BTreeMap::from([("app".to_owned(), "web".to_owned())]),
             stages: Vec::new(),
+            observes_use,
         };
         let routes = Routes::from([(web(), Arc::new(route))]);
         self.routes.send_replace(Arc::new(routes));

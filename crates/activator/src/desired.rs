@@ -8,21 +8,18 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
-use dayshift_schedule::{Tzdata, Zone, parse_date_time};
-use dayshift_workload::{
-    After, AnsweredPaths, Dependency, IgnoredPaths, Key, KindTable, Next, NotCovered, Observed,
-    Phase, Replicas, WakeOnRequest, selects,
-};
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_workload::{Dependency, NotCovered, Observed, Replicas, selects};
 use tokio::time::Instant;
 
 use crate::{
     index::{ClusterIndex, first_of},
     ports::{PortRequest, PortTable, ServicePort},
     response::Stage,
-    routes::{ReadyPods, Route, Routes, TargetState, WakeDependencies, WakeTarget},
+    routes::{ReadyPods, Route, Routes, WakeDependencies},
     service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
     settings::Settings,
+    target::{WakeLimits, WakeTarget},
 };
 
 /// The routes, EndpointSlices and dependencies that follow from the watched objects.
@@ -53,16 +50,29 @@ pub(crate) struct DesiredState {
 /// The covered Services of a namespace, before ports are assigned to them.
 #[derive(Clone, Debug, Default)]
 struct NamespacePlan {
-    covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>>,
+    covered: BTreeMap<ServiceName, CoveredService>,
     requests: Vec<PortRequest>,
     /// The ports in the activator's slices of these Services.
     hints: BTreeMap<ServicePort, u16>,
     not_covered: BTreeMap<ServiceName, NotCovered>,
     with_many_targets: BTreeMap<ServiceName, usize>,
     needs: WakeDependencies,
-    /// When the plan changes without an event, because a wake ends that the controller has not acted on.
+    /// When the plan changes without an event: a wake ends that the controller has not acted on, or use
+    /// begins to prolong a wake.
     changes_at: Option<DateTime<Utc>>,
 }
+
+/// A covered Service.
+#[derive(Clone, Debug)]
+struct CoveredService {
+    targets: Vec<Arc<WakeTarget>>,
+    /// Whether use of it would prolong a wake now.
+    observes_use: bool,
+}
+
+/// How often the plan is computed while use prolongs a wake, because the hours in the annotation can begin
+/// or end.
+const RECHECK_HOURS: TimeDelta = TimeDelta::minutes(1);
 
 /// How often ports are assigned again without a change, because the assignment depends on the time too.
 const REASSIGN: Duration = Duration::from_secs(5);
@@ -192,7 +202,7 @@ impl DesiredState {
         let Some(plan) = self.plans.get(namespace) else {
             return;
         };
-        for (name, targets) in plan.covered.clone() {
+        for (name, covered) in plan.covered.clone() {
             let Some(service) = index.service(&name) else {
                 continue;
             };
@@ -213,10 +223,11 @@ impl DesiredState {
                 continue;
             }
             let route = Route {
-                stages: stages(index, &targets),
+                stages: stages(index, &covered.targets),
                 ready: ready(index.slices_of(&name), &ports, &self.own),
                 ports,
-                targets,
+                targets: covered.targets,
+                observes_use: covered.observes_use,
                 selector: service.spec.selector.clone(),
             };
             self.fallback(&name, service, &route);
@@ -247,7 +258,7 @@ impl DesiredState {
                 service_uid: service.uid.clone(),
                 family,
                 ports: ports.collect(),
-                is_ready: route.is_stopped() && !pods.is_empty(),
+                is_ready: (route.is_stopped() || route.observes_use) && !pods.is_empty(),
                 pods,
             };
             let slice = (name.namespace.clone(), fallback.name().into());
@@ -264,9 +275,10 @@ impl NamespacePlan {
         now: DateTime<Utc>,
     ) -> Self {
         let mut plan = Self::default();
+        let limits = settings.wake_limits;
         let mut targets = Vec::new();
         for wakeable in index.wakeable_workloads(namespace) {
-            let Some(mut target) = target(
+            let Some(mut target) = WakeTarget::new(
                 &wakeable.observed,
                 settings.default_zone,
                 &settings.tzdata,
@@ -277,8 +289,12 @@ impl NamespacePlan {
             };
             target.failure = wakeable.failure.cloned();
             let target = Arc::new(target);
-            let ends = [plan.changes_at, target.starts_until];
-            plan.changes_at = ends.into_iter().flatten().min();
+            let times = [
+                plan.changes_at,
+                target.starts_until,
+                observation_changes_at(&target, limits, now),
+            ];
+            plan.changes_at = times.into_iter().flatten().min();
             plan.needs
                 .add(&target, |needed| index.stays_stopped(namespace, needed));
             targets.push((target, wakeable.labels));
@@ -303,7 +319,12 @@ impl NamespacePlan {
                 plan.not_covered.insert(name.clone(), why);
                 continue;
             }
-            plan.covered.insert(name.clone(), targets);
+            let prolongs = |target: &Arc<WakeTarget>| target.prolonged_end(now, limits).is_some();
+            let covered = CoveredService {
+                observes_use: !service.spec.has_client_affinity && targets.iter().any(prolongs),
+                targets,
+            };
+            plan.covered.insert(name.clone(), covered);
             plan.requests.push(PortRequest {
                 service: name.clone(),
                 created: service.created,
@@ -320,6 +341,19 @@ impl NamespacePlan {
     fn is_due(&self, now: DateTime<Utc>) -> bool {
         self.changes_at.is_some_and(|at| at <= now)
     }
+}
+
+/// The next time after `now` at which it can change whether use prolongs a wake.
+fn observation_changes_at(
+    target: &WakeTarget,
+    limits: WakeLimits,
+    now: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
+    let from = target.observed_from(limits)?;
+    if from > now {
+        return Some(from);
+    }
+    target.until.min(Some(now + RECHECK_HOURS))
 }
 
 /// Replaces the entries of one namespace.
@@ -452,67 +486,6 @@ impl<'i> Selection<'i> {
         });
         found.clone()
     }
-}
-
-/// A workload with a valid `wake-on-request` and state labels.
-pub(crate) fn target(
-    observed: &Observed,
-    default_zone: Zone,
-    tzdata: &Tzdata,
-    kinds: &KindTable,
-    now: DateTime<Utc>,
-) -> Option<WakeTarget> {
-    let inputs = &observed.inputs;
-    let phase = observed.phase()?;
-    let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?).ok()?;
-    let ignored = inputs.text(Key::WakeOnRequestIgnore);
-    let ignored = ignored.and_then(|paths| IgnoredPaths::parse(paths).ok());
-    let answered = inputs.text(Key::WakeOnRequestAnswer);
-    let answered = answered.and_then(|paths| AnsweredPaths::parse(paths).ok());
-    let zone = inputs.text(Key::Timezone);
-    let zone = zone.and_then(|name| tzdata.parse_zone(name).ok());
-    let zone = zone.unwrap_or(default_zone);
-    // The workload was woken already, and the controller is about to start it.
-    let wakes = inputs.text(Key::WakeUntil);
-    let wakes = wakes.and_then(|end| parse_date_time(end, zone).ok());
-    let until = wakes.filter(|end| *end > now);
-    let next_start = observed.state().next.and_then(Next::at);
-    let starts_until = wakes.filter(|end| {
-        let is_stopped = matches!(phase, Phase::Stopped | Phase::Slept);
-        is_stopped && observed.replicas == Replicas::ZERO && *end > now
-    });
-    let state = match phase {
-        _ if observed.deleting => TargetState::Off("it is being deleted"),
-        _ if observed.replicas > Replicas::ZERO => TargetState::Running,
-        _ if starts_until.is_some() => TargetState::Running,
-        Phase::Stopped | Phase::Slept => TargetState::Asleep,
-        Phase::Paused => TargetState::Off("it is paused"),
-        Phase::Adopted | Phase::Running | Phase::Woken => {
-            TargetState::Off("another client has scaled it to 0")
-        }
-    };
-    Some(WakeTarget {
-        wake,
-        ignored: ignored.unwrap_or_default(),
-        answered: answered.unwrap_or_default(),
-        zone,
-        state,
-        since: observed.state().last,
-        until,
-        next_start: next_start.filter(|_| phase == Phase::Stopped),
-        failure: None,
-        starts_until,
-        needs: needed(observed, kinds),
-        observed: observed.clone(),
-    })
-}
-
-/// The valid dependencies in `after`.
-fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
-    let text = observed.inputs.text(Key::After);
-    let after = text.and_then(|after| After::parse(after, kinds).ok());
-    let after = after.map(|after| after.written_in(&observed.inputs));
-    after.map_or_else(Vec::new, |after| after.needed_by(&observed.object).to_vec())
 }
 
 #[cfg(test)]

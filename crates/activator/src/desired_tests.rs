@@ -23,7 +23,24 @@ fn change(cluster: &mut Cluster, random: &mut fastrand::Rng, namespace: &str) {
     };
     let mut meta =
         json!({"name": name, "namespace": namespace, "uid": format!("{namespace}-{name}")});
-    match random.u8(0..9) {
+    match random.u8(0..10) {
+        9 => {
+            let until = [
+                "2026-11-25T22:20:00Z",
+                "2026-11-25T23:00:00Z",
+                "2026-11-25T21:00:00Z",
+            ];
+            meta["labels"] =
+                json!({"dayshift/state": "woken", "dayshift/last": "2026-11-25T21.00.00Z"});
+            meta["annotations"] = json!({
+                "dayshift/hours": "09:00-19:00", "dayshift/wake-on-request": "30m; while-used",
+                "dayshift/wake-until": until[random.usize(0..3)],
+            });
+            cluster.observe_workload(json!({
+                "metadata": meta,
+                "spec": {"replicas": 1, "template": {"metadata": {"labels": {"app": name}}}},
+            }));
+        }
         0..=2 => {
             let state = ["stopped", "running", "paused"][random.usize(0..3)];
             meta["labels"] = json!({"dayshift/state": state});
@@ -158,6 +175,80 @@ fn namespace_is_computed_again_when_a_wake_ends_without_an_event() {
     let route = &desired.routes[&name("dev", "web")];
     assert_eq!(route.prospect(end), Prospect::Wakeable);
     assert!(!desired.is_due(end));
+}
+
+/// A wake from 21:00 to 22:35, 35 minutes after it was last used at 22:00.
+#[test]
+fn slice_is_ready_beside_pods_only_while_use_can_prolong_the_wake() {
+    let until = at("2026-11-25T22:35:00Z");
+    for (wake, affinity, began, observed_at) in [
+        (
+            "30m; while-used",
+            "None",
+            "21:00:00",
+            ["22:05", "22:34"].as_slice(),
+        ),
+        (
+            "2h; while-used",
+            "None",
+            "21:00:00",
+            &["22:00", "22:04", "22:05", "22:34"],
+        ),
+        ("30m", "None", "21:00:00", &[]),
+        ("30m; while-used", "ClientIP", "21:00:00", &[]),
+        // The wake is as long as it can be.
+        ("30m; while-used", "None", "22:35:00 the day before", &[]),
+        // The hours end.
+        (
+            "30m; while-used; 06:00-22:10",
+            "None",
+            "21:00:00",
+            &["22:05"],
+        ),
+        (
+            "30m; while-used; 22:10-23:00",
+            "None",
+            "21:00:00",
+            &["22:34"],
+        ),
+    ] {
+        let began = match began.split_once(' ') {
+            Some((time, _)) => at(&format!("2026-11-24T{time}Z")),
+            None => at(&format!("2026-11-25T{began}Z")),
+        };
+        let mut cluster = Cluster::new();
+        cluster.awake("web", wake, began, until);
+        cluster.service(json!({
+            "selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}],
+            "ipFamilies": ["IPv4"], "sessionAffinity": affinity,
+        }));
+        cluster.slice("dev", "web", &["10.0.0.1"], 8081);
+        let mut table = PortTable::new(cluster.settings.ports, usize::MAX);
+        let mut desired = DesiredState::default();
+        let mut changed = cluster.index.take_changed();
+        // No event shows that time passes.
+        for minute in 0..40 {
+            let now = at("2026-11-25T22:00:00Z") + chrono::TimeDelta::minutes(minute);
+            if minute == 0 || desired.is_due(now) {
+                let (index, settings) = (&cluster.index, &cluster.settings);
+                desired.update(
+                    index,
+                    settings,
+                    &mut table,
+                    std::mem::take(&mut changed),
+                    now,
+                );
+            }
+            let time = now.format("%H:%M").to_string();
+            if !["22:00", "22:04", "22:05", "22:34", "22:36"].contains(&&*time) {
+                continue;
+            }
+            let expected = observed_at.contains(&&*time);
+            let conditions = slice(&desired)["endpoints"][0]["conditions"].clone();
+            let ready = json!({"ready": expected, "serving": true, "terminating": !expected});
+            assert_eq!(conditions, ready, "{wake} {affinity} at {time}");
+        }
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ const METHODS: [&str; 9] = [
 ];
 
 /// The length of the longest method with the blank after it.
-pub(crate) const MAX_METHOD: usize = 8;
+const MAX_METHOD: usize = 8;
 
 impl FirstBytes {
     pub(crate) fn parse(bytes: &[u8]) -> Self {
@@ -75,6 +75,12 @@ pub(crate) fn ends_with_its_client(bytes: &[u8]) -> bool {
         || begins(TLS_HANDSHAKE)
         || begins(HTTP_2)
         || FirstBytes::parse(bytes) != FirstBytes::Other
+}
+
+/// Whether the protocol can be known since there were only so many bytes: the first bytes are a method, and a
+/// request head ends with a line. Otherwise a client that sends single bytes would cause thousands of parses.
+pub(crate) fn can_end_head(bytes: &[u8], before: usize) -> bool {
+    before < MAX_METHOD || bytes.len() >= MAX_HEAD || bytes[before..].contains(&b'\n')
 }
 
 impl Head {
@@ -121,6 +127,17 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn head_is_parsed_once_for_each_line() {
+        let head = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "x".repeat(10_000));
+        let bytes = head.as_bytes();
+        let parses = (0..bytes.len()).filter(|before| can_end_head(&bytes[..=*before], *before));
+        assert_eq!(parses.count(), MAX_METHOD + 3);
+        assert!(can_end_head(bytes, 0));
+        let endless = [b'x'; MAX_HEAD];
+        assert!(can_end_head(&endless, MAX_HEAD - 1));
+    }
 
     fn request(text: &str) -> Head {
         match FirstBytes::parse(text.as_bytes()) {

@@ -26,9 +26,11 @@ mod run;
 mod service;
 mod settings;
 mod start_times;
+mod target;
 mod telemetry;
 #[cfg(test)]
 mod test_cluster;
+mod use_observer;
 mod wakes;
 mod writes;
 
@@ -37,5 +39,6 @@ pub use response::PageSettings;
 pub use run::run;
 pub use service::ServiceName;
 pub use settings::{IGNORED_AGENTS, Settings};
+pub use target::WakeLimits;
 pub use telemetry::Telemetry;
 pub use wakes::{RequestedWake, request_wakes};

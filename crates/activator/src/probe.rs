@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     decode::WithPodLabels,
     read::{EndpointSlice, Service},
@@ -19,6 +19,7 @@ use crate::{
     response::PageSettings,
     service::ServiceName,
     settings::Settings,
+    target::WakeLimits,
 };
 
 /// The printable parts of a request head.
@@ -158,7 +159,7 @@ pub(crate) fn settings() -> Settings {
         bind: None,
         ports: (20000, 20009),
         hold: Duration::from_secs(60),
-        max_wake: TimeDelta::hours(24),
+        wake_limits: WakeLimits::default(),
         max_connections: 100,
         max_per_service: 50,
         ignored_agents: vec!["kube-probe".to_owned()],

@@ -398,7 +398,7 @@ dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1rem 0 0}d
 mod tests {
     use super::*;
     use crate::{
-        routes::{ASLEEP, OUT_OF_HOURS},
+        target::{ASLEEP, OUT_OF_HOURS},
         test_cluster::at,
     };
 

@@ -11,18 +11,14 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::decode::StartFailure;
-use dayshift_schedule::Zone;
-use dayshift_workload::{
-    AnsweredPaths, Dependency, IgnoredPaths, Observed, WakeOnRequest, requests_ignored_until,
-};
-
+use dayshift_workload::Dependency;
 use tokio::time::Instant;
 
 use crate::{
     ports::ServicePort,
     response::Stage,
     service::{PodName, ServiceName},
+    target::{TargetState, WakeTarget},
 };
 
 /// The routes of all covered Services.
@@ -44,6 +40,9 @@ pub(crate) struct Route {
     pub(crate) selector: BTreeMap<String, String>,
     /// How much of the dependencies and the workloads is ready.
     pub(crate) stages: Vec<Stage>,
+    /// Whether use prolongs the wake of a workload now. Then proxies send a share of the connections to the
+    /// activator although pods are ready.
+    pub(crate) observes_use: bool,
 }
 
 /// The ready pods of one EndpointSlice with their number of a Service port.
@@ -59,45 +58,6 @@ pub(crate) struct ReadyPods {
 pub(crate) struct Backend {
     pub(crate) address: SocketAddr,
     pub(crate) pod: PodName,
-}
-
-/// A workload with `wake-on-request`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WakeTarget {
-    pub(crate) observed: Observed,
-    pub(crate) wake: WakeOnRequest,
-    pub(crate) ignored: IgnoredPaths,
-    pub(crate) answered: AnsweredPaths,
-    pub(crate) zone: Zone,
-    pub(crate) state: TargetState,
-    /// When it was stopped.
-    pub(crate) since: Option<DateTime<Utc>>,
-    /// The end of a wake.
-    pub(crate) until: Option<DateTime<Utc>>,
-    /// When its schedule starts it.
-    pub(crate) next_start: Option<DateTime<Utc>>,
-    /// Why its start fails.
-    pub(crate) failure: Option<StartFailure>,
-    /// The end of a wake that the controller has not acted on yet.
-    pub(crate) starts_until: Option<DateTime<Utc>>,
-    /// The dependencies in `after`.
-    pub(crate) needs: Vec<Dependency>,
-}
-
-/// The reason if `wake-on-request` has hours and it is outside of them.
-pub(crate) const OUT_OF_HOURS: &str = "a request does not wake it at this time of day";
-
-/// The reason during a sleep that no request ends.
-pub(crate) const ASLEEP: &str = "a user has put it to sleep, and requests do not wake it";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TargetState {
-    /// Running, or about to start.
-    Running,
-    /// Stopped by dayshift, so a request can wake it.
-    Asleep,
-    /// Has no replicas, and a request does not change that, for this reason.
-    Off(&'static str),
 }
 
 /// The state of a Service for a new connection.
@@ -148,12 +108,15 @@ impl Route {
         !self.targets.is_empty() && self.targets.iter().all(|target| target.ignored.has(path))
     }
 
+    /// Whether requests for this path are heartbeats of all selected workloads.
+    pub(crate) fn is_heartbeat(&self, path: &str) -> bool {
+        !self.targets.is_empty() && self.targets.iter().all(|target| target.answered.has(path))
+    }
+
     /// Whether all selected workloads are stopped by dayshift and answer requests for this path.
     pub(crate) fn answers(&self, path: &str) -> bool {
-        let answers = |target: &Arc<WakeTarget>| {
-            target.state == TargetState::Asleep && target.answered.has(path)
-        };
-        !self.targets.is_empty() && self.targets.iter().all(answers)
+        let mut targets = self.targets.iter();
+        self.is_heartbeat(path) && targets.all(|target| target.state == TargetState::Asleep)
     }
 
     /// Whether all selected workloads are stopped and no other pod is ready.
@@ -186,31 +149,12 @@ impl Route {
     }
 }
 
-impl WakeTarget {
-    /// Whether a request at this time wakes it.
-    pub(crate) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
-        self.state == TargetState::Asleep && self.closed_at(now).is_none()
-    }
-
-    /// Why a request at this time does not wake it although it is stopped; `None` if it does.
-    pub(crate) fn closed_at(&self, now: DateTime<Utc>) -> Option<&'static str> {
-        if self.ignores_requests_until(now).is_some() {
-            return Some(ASLEEP);
-        }
-        (!self.wake.counts_at(now, self.zone)).then_some(OUT_OF_HOURS)
-    }
-
-    /// The end of a sleep that no request ends.
-    fn ignores_requests_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        requests_ignored_until(&self.observed.inputs, self.zone, now)
-    }
-}
-
 /// How long a port still serves after its Service has a ready pod. Proxies need seconds to send connections
 /// there.
 const READY_GRACE: Duration = Duration::from_secs(30);
 
-/// When the first pod of each Service port became ready.
+/// When the first pod of each Service port became ready, or when the activator left the path again after it
+/// had observed use.
 ///
 /// Proxies then send connections to the pod. If a connection still arrives here, the client connects to the
 /// activator directly, perhaps because a NetworkPolicy denies it access to the pod.
@@ -218,12 +162,16 @@ const READY_GRACE: Duration = Duration::from_secs(30);
 pub(crate) struct ReadySince(Arc<Mutex<HashMap<ServicePort, Instant>>>);
 
 impl ReadySince {
-    /// Records which ports have a ready pod.
+    /// Records which ports have a ready pod and get no connections on purpose.
     pub(crate) fn note(&self, routes: &Routes) {
         let now = Instant::now();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = HashMap::new();
         for (service, route) in routes {
+            // Proxies still send connections here.
+            if route.observes_use {
+                continue;
+            }
             for port in route.ready.keys() {
                 let port = (service.clone(), port.clone());
                 let since = known.get(&port).copied().unwrap_or(now);
@@ -275,11 +223,13 @@ impl WakeDependencies {
         self.targets.insert(own, Arc::clone(target));
     }
 
-    /// The direct and transitive dependencies to wake, except those in `seen`. They are added to it, at most
-    /// [`MAX_WOKEN`], so cycles are followed once.
+    /// The direct and transitive dependencies to wake until this time, except those in `seen`. They are added
+    /// to it, at most [`MAX_WOKEN`], so cycles are followed once. If use prolongs the wake of `root`, it
+    /// prolongs the wakes of its dependencies too.
     pub(crate) fn woken_with(
         &self,
         root: &WakeTarget,
+        until: DateTime<Utc>,
         seen: &mut HashSet<Dependency>,
         now: DateTime<Utc>,
     ) -> WokenWith {
@@ -312,6 +262,12 @@ impl WakeDependencies {
                 },
                 TargetState::Running if target.starts_until.is_some() => {
                     next.extend_from_slice(&target.needs);
+                }
+                TargetState::Running if root.wake.while_used && target.began.is_some() => {
+                    next.extend_from_slice(&target.needs);
+                    if target.wake_ends_before(until) && target.closed_at(now).is_none() {
+                        with.targets.push(Arc::clone(target));
+                    }
                 }
                 TargetState::Running => {}
                 TargetState::Off(why) => with.without.push(stopped(&needed, why)),

@@ -164,7 +164,8 @@ pub async fn run(
             }
             Some((wake, result)) = waking.next() => {
                 activator.woken(&wake, &result);
-                if result.is_ok() {
+                // A wake that is in use is prolonged every few minutes, which is no news.
+                if result.is_ok() && !wake.is_prolonged() {
                     let (object, event) = wake_event(&wake);
                     announcing.push(announce(&writer, &clock, object, event).boxed());
                 }
@@ -431,7 +432,13 @@ impl Activator {
         let telemetry = &self.shared.telemetry;
         match result {
             Ok(()) => {
-                telemetry.woken(&object.namespace);
+                let effect = if wake.is_prolonged() {
+                    telemetry.prolonged(&object.namespace);
+                    "prolongs its wake"
+                } else {
+                    telemetry.woken(&object.namespace);
+                    "wakes it"
+                };
                 let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
                 let head = wake.request.head.as_ref();
                 tracing::info!(
@@ -440,7 +447,7 @@ impl Activator {
                     needed_by,
                     host = head.map(|head| &*head.host),
                     path = head.map(|head| &*head.path),
-                    "{} wakes it",
+                    "{} {effect}",
                     wake.request.words()
                 );
                 for one in &wake.without {

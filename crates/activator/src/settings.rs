@@ -2,11 +2,10 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use chrono::TimeDelta;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{Kind, KindTable, Prefix};
 
-use crate::{response::PageSettings, service::ServiceName};
+use crate::{response::PageSettings, service::ServiceName, target::WakeLimits};
 
 /// The settings of an activator, from its flags.
 #[derive(Clone, Debug)]
@@ -31,8 +30,8 @@ pub struct Settings {
     pub ports: (u16, u16),
     /// How long a connection waits for a ready pod.
     pub hold: Duration,
-    /// The maximum duration of a wake, regardless of annotations.
-    pub max_wake: TimeDelta,
+    /// How long wakes last, regardless of annotations.
+    pub wake_limits: WakeLimits,
     /// The maximum number of open connections, including forwarded ones.
     pub max_connections: usize,
     /// The maximum number of open connections to one Service.

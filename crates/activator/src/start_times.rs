@@ -9,10 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{
-    routes::{Routes, TargetState},
-    service::ServiceName,
-};
+use crate::{routes::Routes, service::ServiceName, target::TargetState};
 
 /// The maximum number of remembered starts of a Service, and of Services.
 const MAX_STARTS: usize = 5;

@@ -62,6 +62,7 @@ pub struct Telemetry {
     is_ready: AtomicBool,
     connections: ByLabel,
     wakes: ByLabel,
+    prolongs: ByLabel,
     wake_failures: Counter,
     slice_writes: ByLabel,
     open: Gauge,
@@ -80,6 +81,7 @@ impl Default for Telemetry {
             is_ready: AtomicBool::new(false),
             connections: Family::default(),
             wakes: Family::default(),
+            prolongs: Family::default(),
             wake_failures: Counter::default(),
             slice_writes: Family::default(),
             open: Gauge::default(),
@@ -97,6 +99,11 @@ impl Default for Telemetry {
             "wakes",
             "Workloads that a request has woken, by namespace",
             telemetry.wakes.clone(),
+        );
+        registry.register(
+            "prolonged_wakes",
+            "Wakes that use has prolonged, by namespace",
+            telemetry.prolongs.clone(),
         );
         registry.register(
             "wake_failures",
@@ -143,6 +150,12 @@ impl Telemetry {
 
     pub(crate) fn woken(&self, namespace: &str) {
         self.wakes
+            .get_or_create(&[("namespace", namespace.to_owned())])
+            .inc();
+    }
+
+    pub(crate) fn prolonged(&self, namespace: &str) {
+        self.prolongs
             .get_or_create(&[("namespace", namespace.to_owned())])
             .inc();
     }
@@ -221,6 +234,7 @@ mod tests {
         let telemetry = Telemetry::default();
         telemetry.ended(ConnectionOutcome::Page);
         telemetry.woken("dev");
+        telemetry.prolonged("dev");
         telemetry.slice_written();
         let text = telemetry.render();
         let types = text

@@ -81,6 +81,41 @@ impl Cluster {
         self.observe_workload(object);
     }
 
+    /// A workload that runs because of a wake from `began` to `until`.
+    pub(crate) fn awake(
+        &mut self,
+        name: &str,
+        wake: &str,
+        began: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) {
+        self.awake_with(
+            name,
+            json!({"dayshift/wake-on-request": wake}),
+            began,
+            until,
+        );
+    }
+
+    pub(crate) fn awake_with(
+        &mut self,
+        name: &str,
+        mut annotations: Value,
+        began: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) {
+        annotations["dayshift/hours"] = json!("09:00-19:00");
+        annotations["dayshift/wake-until"] = json!(until.to_rfc3339());
+        let last = began.format("%Y-%m-%dT%H.%M.%SZ").to_string();
+        self.observe_workload(json!({
+            "metadata": {
+                "name": name, "namespace": "dev", "uid": format!("uid-{name}"), "annotations": annotations,
+                "labels": {"dayshift/state": "woken", "dayshift/last": last},
+            },
+            "spec": {"replicas": 2, "template": {"metadata": {"labels": {"app": name}}}},
+        }));
+    }
+
     pub(crate) fn observe_workload(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
         let event = Box::new(ReflectorEvent::changed(object));

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
+use chrono::{DateTime, SubsecRound as _, Utc};
 use dayshift_cluster::write::PatchError;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{
@@ -19,13 +19,14 @@ use tokio::time::Instant;
 
 use crate::{
     backoff::Backoffs,
-    desired::{DesiredState, target},
+    desired::DesiredState,
     http::Head,
     index::stays_stopped,
-    routes::{Prospect, Route, Routes, WakeDependencies, WakeTarget},
+    routes::{Prospect, Route, Routes, WakeDependencies},
     service::ServiceName,
     settings::Settings,
     start_times::StartTimes,
+    target::{WakeLimits, WakeTarget},
 };
 
 /// A connection that requests a wake.
@@ -141,8 +142,8 @@ impl Wakes {
                 return false;
             };
             let needs = desired.needs.get(&service.namespace);
-            let (needs, max_wake) = (needs.unwrap_or(&self.no_needs), settings.max_wake);
-            let mut wanted = known.wakes_of(&route.targets, needs, max_wake, now);
+            let (needs, limits) = (needs.unwrap_or(&self.no_needs), settings.wake_limits);
+            let mut wanted = known.wakes_of(&route.targets, needs, limits, now);
             let is_wanted = !wanted.is_empty();
             wanted.retain(|wake| {
                 let uid = wake.uid();
@@ -193,7 +194,9 @@ impl Wakes {
             Ok(()) => {
                 // Until the watch shows the change, the workload should not be patched again.
                 self.backoffs.rest(uid.clone(), Duration::from_secs(5));
-                self.start_times.begin(&wake.request.service);
+                if !wake.is_prolonged() {
+                    self.start_times.begin(&wake.request.service);
+                }
             }
             Err(PatchError::Conflict) => {
                 self.backoffs.rest(uid.clone(), Duration::from_millis(100));
@@ -213,6 +216,11 @@ impl Wake {
     fn uid(&self) -> &Arc<str> {
         &self.target.observed.object.uid
     }
+
+    /// Whether the workload is awake already.
+    pub(crate) fn is_prolonged(&self) -> bool {
+        self.target.began.is_some()
+    }
 }
 
 impl RequestedService {
@@ -231,24 +239,24 @@ impl RequestedService {
         &mut self,
         roots: &[Arc<WakeTarget>],
         needs: &WakeDependencies,
-        max_wake: TimeDelta,
+        limits: WakeLimits,
         now: DateTime<Utc>,
     ) -> Vec<Wake> {
         let mut roots: Vec<_> = roots
             .iter()
-            .filter_map(|root| Some((root, self.until(root, max_wake, now)?)))
+            .filter_map(|root| Some((root, self.until(root, limits, now)?)))
             .collect();
         roots.sort_by_key(|(_, until)| Reverse(*until));
         let mut seen = HashSet::new();
         let mut wakes = Vec::new();
         for (root, until) in roots {
-            let with = needs.woken_with(root, &mut seen, now);
+            let with = needs.woken_with(root, until, &mut seen, now);
             let needed_by = Dependency::from_workload(&root.observed.object);
             let needed = with.targets.iter();
             wakes.extend(
                 needed.map(|target| wake(target, &self.request, until, Some(needed_by.clone()))),
             );
-            if root.is_wakeable(now) {
+            if root.is_wakeable(now) || root.prolonged_end(now, limits).is_some() {
                 let mut own = wake(root, &self.request, until, None);
                 own.without = with.without;
                 wakes.push(own);
@@ -258,19 +266,23 @@ impl RequestedService {
     }
 
     /// The time until which a workload and its dependencies are woken; `None` if the workload can neither
-    /// be woken now nor is starting because of a wake.
+    /// be woken now, nor is its wake prolonged, nor is it starting because of a wake.
     fn until(
         &mut self,
         root: &WakeTarget,
-        max_wake: TimeDelta,
+        limits: WakeLimits,
         now: DateTime<Utc>,
     ) -> Option<DateTime<Utc>> {
         let uid = &root.observed.object.uid;
         let until = match root.is_wakeable(now) {
-            true => now + root.wake.lasts,
-            false => root.starts_until.or(self.until.get(uid).copied())?,
+            true => root.wake_end(now, limits),
+            false => {
+                let known = || self.until.get(uid).copied();
+                let until = root.prolonged_end(now, limits).or(root.starts_until);
+                let until = until.or_else(known)?;
+                until.min(now + limits.longest).trunc_subsecs(0)
+            }
         };
-        let until = until.min(now + max_wake).trunc_subsecs(0);
         self.until.insert(uid.clone(), until);
         Some(until)
     }
@@ -318,7 +330,8 @@ pub struct RequestedWake {
     pub annotations: Vec<AnnotationChange>,
 }
 
-/// The workloads that a request to this one would wake, out of `all`: itself and its dependencies.
+/// The workloads that a request to this one would wake, or whose wake it would prolong, out of `all`: itself
+/// and its dependencies. The activator has its default limits.
 ///
 /// # Errors
 ///
@@ -337,7 +350,8 @@ pub fn request_wakes(
     let mut needs = WakeDependencies::default();
     let mut root = None;
     for observed in all.clone() {
-        let Some(target) = target(observed, default_zone, tzdata, kinds, now).map(Arc::new) else {
+        let target = WakeTarget::new(observed, default_zone, tzdata, kinds, now);
+        let Some(target) = target.map(Arc::new) else {
             continue;
         };
         needs.add(&target, |needed| {
@@ -349,14 +363,17 @@ pub fn request_wakes(
         }
     }
     let root = root.ok_or("it has no schedule, or does not ask for it by wake-on-request")?;
+    let limits = WakeLimits::default();
     let route = Route {
         ports: BTreeMap::new(),
         targets: vec![Arc::clone(&root)],
         ready: BTreeMap::new(),
         selector: BTreeMap::new(),
         stages: Vec::new(),
+        observes_use: root.prolonged_end(now, limits).is_some(),
     };
     match route.prospect(now) {
+        Prospect::Running if route.observes_use => {}
         Prospect::Running => return Err("it runs, or starts already"),
         Prospect::Nothing(why) => return Err(why),
         Prospect::Wakeable => {}
@@ -370,8 +387,7 @@ pub fn request_wakes(
         from: IpAddr::from([127, 0, 0, 1]),
         head: None,
     });
-    // The default of --max-wake, and the longest wake that `wake-on-request` can request.
-    let wakes = wanted.wakes_of(&[root], &needs, TimeDelta::hours(24), now);
+    let wakes = wanted.wakes_of(&[root], &needs, limits, now);
     let wakes = wakes.into_iter().map(|wake| RequestedWake {
         object: wake.target.observed.object.clone(),
         until: wake.until,
@@ -384,6 +400,7 @@ pub fn request_wakes(
 mod tests {
     use std::collections::BTreeSet;
 
+    use chrono::TimeDelta;
     use serde_json::{Value, json};
     use tokio::time::advance;
 
@@ -548,7 +565,7 @@ mod tests {
         let desired = cluster.desired();
         let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
         let targets = &desired.routes[&name("dev", "web")].targets;
-        let all = requested.wakes_of(targets, &desired.needs["dev"], TimeDelta::hours(24), now());
+        let all = requested.wakes_of(targets, &desired.needs["dev"], WakeLimits::default(), now());
         assert_eq!(all.len(), 201);
         let without = without(&all);
         assert_eq!(without.len(), 1);
@@ -574,7 +591,7 @@ mod tests {
         let desired = cluster.desired();
         let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
         let targets = &desired.routes[&name("dev", "web")].targets;
-        let all = requested.wakes_of(targets, &desired.needs["dev"], TimeDelta::hours(24), now());
+        let all = requested.wakes_of(targets, &desired.needs["dev"], WakeLimits::default(), now());
         let of_db = all
             .iter()
             .filter(|wake| &*wake.target.observed.object.name == "db");
@@ -746,11 +763,98 @@ mod tests {
     async fn max_wake_limits_annotations() {
         let desired = Cluster::new().asleep().with_service().desired();
         let mut settings = settings();
-        settings.max_wake = TimeDelta::minutes(30);
+        settings.wake_limits.longest = TimeDelta::minutes(30);
         let mut wakes = wakes();
         wakes.ask(request());
         let due = wakes.due(&desired, &settings, now());
         assert_eq!(due[0].until.to_rfc3339(), "2026-11-25T22:30:00+00:00");
+    }
+
+    /// Lets the clients use `web` at these seconds of a wake that begins at 22:00, each time with an activator
+    /// that was just started. Returns the second of each write, and the end that it writes.
+    fn prolonged(wake: &str, seconds: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
+        let mut cluster = Cluster::new().with_service();
+        let mut until = now() + TimeDelta::minutes(35);
+        cluster.awake("web", wake, now(), until);
+        let mut writes = Vec::new();
+        for second in seconds {
+            let at = now() + TimeDelta::seconds(second);
+            if at >= until {
+                break;
+            }
+            let mut wakes = asked();
+            for wake in wakes.due(&cluster.desired_at(at), &settings(), at) {
+                assert!(wake.is_prolonged());
+                until = wake.until;
+                writes.push((second, (until - now()).num_seconds()));
+            }
+            cluster.awake("web", wake, now(), until);
+        }
+        writes
+    }
+
+    #[test]
+    fn use_prolongs_a_wake_with_one_write_in_five_minutes() {
+        let always = prolonged("30m; while-used", (0..4 * 86_400).step_by(61));
+        let (mut last_write, mut until) = (0, 35 * 60);
+        for (second, end) in &always {
+            assert!(second - last_write >= 300, "{last_write} {second}");
+            // All uses since the last write are at least 30 minutes before its end.
+            assert!(until - second >= 30 * 60 - 61, "{second} {until}");
+            (last_write, until) = (*second, *end);
+        }
+        assert_eq!(until, 86_400, "a wake lasts at most a day");
+        assert!(always.len() > 250, "{}", always.len());
+        let once = prolonged("30m; while-used", [1_000].into_iter());
+        assert_eq!(once, [(1_000, 1_000 + 35 * 60)]);
+        let early = prolonged("30m; while-used", (0..300).step_by(20));
+        assert_eq!(early, [], "no use is observed");
+        let plain = prolonged("30m", (0..2_100).step_by(20));
+        assert_eq!(plain, [], "without while-used");
+        // Use after 22:10 does not count.
+        let hours = prolonged("30m; while-used; 06:00-22:10", (0..86_400).step_by(20));
+        assert_eq!(hours, [(300, 300 + 35 * 60)]);
+    }
+
+    #[test]
+    fn wake_of_a_sleep_without_request_wakes_is_not_prolonged() {
+        let mut cluster = Cluster::new().with_service();
+        let later = now() + TimeDelta::minutes(10);
+        for (sleep, expected) in [
+            ("2026-11-26 09:00; no-request-wake", 0),
+            ("2026-11-26 09:00", 1),
+        ] {
+            let annotations = json!({
+                "dayshift/wake-on-request": "30m; while-used", "dayshift/sleep-until": sleep,
+            });
+            cluster.awake_with("web", annotations, now(), later);
+            assert_eq!(due(&mut asked(), &cluster).len(), expected, "{sleep}");
+        }
+    }
+
+    #[test]
+    fn use_prolongs_the_wakes_of_dependencies_too() {
+        let mut cluster = Cluster::new().with_service();
+        let end = |minutes| now() + TimeDelta::minutes(minutes);
+        let began = end(-60);
+        let with = |wake: &str, after: &str| json!({"dayshift/wake-on-request": wake, "dayshift/after": after});
+        cluster.awake_with("web", with("30m; while-used", "deploy/api"), began, end(10));
+        // It is awake for long enough.
+        cluster.awake_with(
+            "api",
+            with("2h", "deploy/db; deploy/cache; deploy/ci"),
+            began,
+            end(60),
+        );
+        cluster.awake("db", "1h", began, end(10));
+        cluster.awake("cache", "1h; 06:00-20:00", began, end(10));
+        cluster.workload_named("ci", "running", 1, asking(None));
+        let due = due(&mut asked(), &cluster);
+        assert_eq!(names(&due), BTreeSet::from(["db", "web"]));
+        assert!(due.iter().all(|wake| wake.until == end(35)), "{due:?}");
+        // Without `while-used`, a dependency that runs is not changed.
+        cluster.awake_with("web", with("30m", "deploy/api"), began, end(10));
+        assert_eq!(names(&self::due(&mut asked(), &cluster)), BTreeSet::new());
     }
 
     #[test]

@@ -18,36 +18,48 @@ use crate::{
     keys::Key,
 };
 
-/// How long a connection wakes a workload, and the hours in which a connection has an effect.
+/// How long a connection wakes a workload, whether its use prolongs the wake, and the hours in which
+/// a connection has an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WakeOnRequest {
     /// How long the workload runs from the connection on: one second to one day.
     pub lasts: TimeDelta,
+    /// Whether further connections prolong the wake, so that it ends this long after the last one.
+    pub while_used: bool,
     hours: Option<Hours>,
 }
 
+/// The item of `wake-on-request` with which use prolongs the wake.
+const WHILE_USED: &str = "while-used";
+
 impl WakeOnRequest {
-    /// Parses a duration and, after a `;`, the running hours in which a connection has an effect:
-    /// `2h`, `2h; Mon-Fri 06:00-23:00`.
+    /// Parses a duration and then, each after a `;`, `while-used` and the running hours in which a
+    /// connection has an effect: `2h`, `30m; while-used; Mon-Fri 06:00-23:00`.
     ///
     /// # Errors
     /// If the duration or the hours are invalid. The span is in bytes of the string.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let (lasts, hours) = match text.split_once(';') {
-            Some((lasts, _)) => {
-                // Blanks replace the duration, so that spans refer to the whole string.
-                let blanks = " ".repeat(lasts.len() + 1);
-                (lasts, Some(blanks + &text[lasts.len() + 1..]))
-            }
-            None => (text, None),
-        };
+        let (lasts, mut hours_at) = first_item(text);
+        let second = hours_at.map(|at| first_item(&text[at..]));
+        let while_used =
+            second.is_some_and(|(item, _)| item.trim().eq_ignore_ascii_case(WHILE_USED));
+        if while_used {
+            let rest = second.and_then(|(_, rest)| rest);
+            hours_at = hours_at.zip(rest).map(|(at, rest)| at + rest);
+        }
+        // Blanks replace what precedes the hours, so that spans refer to the whole string.
+        let hours = hours_at.map(|at| " ".repeat(at) + &text[at..]);
         // A proposal for one part should not replace the whole string.
         let of_whole = |error: Diagnostic| error.with_proposal(None);
+        let lasts = parse_grace(lasts).map_err(of_whole)?;
+        let hours = hours.map(|hours| match no_hours(&hours) {
+            Some(error) => Err(error),
+            None => Hours::parse(&hours).map_err(of_whole),
+        });
         Ok(Self {
-            lasts: parse_grace(lasts).map_err(of_whole)?,
-            hours: hours
-                .map(|hours| Hours::parse(&hours).map_err(of_whole))
-                .transpose()?,
+            lasts,
+            while_used,
+            hours: hours.transpose()?,
         })
     }
 
@@ -68,6 +80,34 @@ impl WakeOnRequest {
         let next = schedule.next_boundary(Direction::Up, now, TimeDelta::zero());
         next.map(|boundary| boundary.at)
     }
+}
+
+/// The first item of a list, and the byte at which the rest of the list begins.
+fn first_item(text: &str) -> (&str, Option<usize>) {
+    let end = text.find(';');
+    (&text[..end.unwrap_or(text.len())], end.map(|end| end + 1))
+}
+
+/// An error for the first item without a digit, which cannot be running hours: a word such as
+/// `while used`, or `while-used` after the hours.
+fn no_hours(text: &str) -> Option<Diagnostic> {
+    let mut begin = 0;
+    for item in text.split(';') {
+        let word = item.trim();
+        if !word.is_empty() && !word.contains(|letter: char| letter.is_ascii_digit()) {
+            let begin = begin + item.len() - item.trim_start().len();
+            let help = format!("write for example `2h; {WHILE_USED}; Mon-Fri 06:00-23:00`");
+            let reason = "is neither `while-used` after the duration nor running hours";
+            return Some(Diagnostic::new(
+                begin..begin + word.len(),
+                word,
+                reason,
+                help,
+            ));
+        }
+        begin += item.len() + 1;
+    }
+    None
 }
 
 /// Paths of HTTP requests that do not wake a workload: `/healthz; /metrics; /static/*`.
@@ -205,6 +245,8 @@ pub struct ServiceSpec {
     pub is_external_name: bool,
     /// Whether its `clusterIP` is `None`.
     pub is_headless: bool,
+    /// Whether proxies send all connections of a client to the same endpoint (`sessionAffinity`).
+    pub has_client_affinity: bool,
     /// The labels of its pods.
     pub selector: BTreeMap<String, String>,
     /// Its ports.
@@ -295,17 +337,25 @@ pub fn selects(selector: &BTreeMap<String, String>, labels: &BTreeMap<String, St
 pub struct RequestCoverage {
     /// The names of Services whose connections wake it.
     pub services: Vec<Box<str>>,
+    /// Whether their connections prolong the wake.
+    pub while_used: bool,
     /// Services and ports that select its pods but wake nothing, each with the reason.
     pub not_covered: Vec<String>,
 }
 
 impl RequestCoverage {
-    /// For a workload whose pods have these labels, and the Services of its namespace by name.
+    /// For a workload with these inputs whose pods have these labels, and the Services of its
+    /// namespace by name. `None` without `wake-on-request`.
     pub fn new<'s>(
+        inputs: &Inputs,
         labels: &BTreeMap<String, String>,
         services: impl IntoIterator<Item = (&'s str, &'s ServiceSpec)>,
-    ) -> Self {
-        let mut coverage = Self::default();
+    ) -> Option<Self> {
+        let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?);
+        let mut coverage = Self {
+            while_used: wake.is_ok_and(|wake| wake.while_used),
+            ..Self::default()
+        };
         let selecting = services
             .into_iter()
             .filter(|(_, service)| service.selects(labels));
@@ -316,6 +366,10 @@ impl RequestCoverage {
                 continue;
             }
             coverage.services.push(name.into());
+            if coverage.while_used && service.has_client_affinity {
+                let text = format!("use of Service {name} does not prolong a wake: {AFFINITY}");
+                coverage.not_covered.push(text);
+            }
             for port in service.ports.iter().filter(|port| !port.is_tcp()) {
                 let protocol = port.protocol.as_deref().unwrap_or_default();
                 let text = format!("port {port} of Service {name} wakes nothing: it is {protocol}");
@@ -326,15 +380,25 @@ impl RequestCoverage {
             let text = "no Service selects its pods, so no request wakes it";
             coverage.not_covered.push(text.to_owned());
         }
-        coverage
+        Some(coverage)
     }
 }
+
+/// Why use of a Service cannot prolong a wake: the activator would get all connections of some
+/// clients and none of the others.
+const AFFINITY: &str = "it has sessionAffinity";
 
 /// `a request to Service web wakes it; port dns of Service web wakes nothing: it is UDP`
 impl fmt::Display for RequestCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prolongs = if self.while_used {
+            ", and use prolongs the wake"
+        } else {
+            ""
+        };
         let wakes = self.services.iter();
-        let wakes = wakes.map(|service| format!("a request to Service {service} wakes it"));
+        let wakes =
+            wakes.map(|service| format!("a request to Service {service} wakes it{prolongs}"));
         let all: Vec<_> = wakes.chain(self.not_covered.iter().cloned()).collect();
         f.write_str(&all.join("; "))
     }
@@ -350,6 +414,28 @@ mod tests {
             let wake = WakeOnRequest::parse(text).unwrap();
             assert_eq!(wake.lasts, TimeDelta::seconds(seconds), "{text}");
             assert!(wake.counts_at(DateTime::UNIX_EPOCH, Zone::UTC));
+        }
+    }
+
+    #[test]
+    fn while_used_follows_the_duration() {
+        let monday = "2026-11-30T05:00:00Z".parse().unwrap();
+        for (text, while_used, counts) in [
+            ("30m", false, true),
+            ("30m; while-used", true, true),
+            ("30m ;While-Used ", true, true),
+            ("30m; while-used; Mon-Fri 06:00-23:00", true, false),
+            (
+                "30m; while-used; Mon 04:00-06:00; Sat 10:00-11:00",
+                true,
+                true,
+            ),
+            ("30m; Mon-Fri 06:00-23:00", false, false),
+        ] {
+            let wake = WakeOnRequest::parse(text).unwrap();
+            let expected = (TimeDelta::minutes(30), while_used);
+            assert_eq!((wake.lasts, wake.while_used), expected, "{text}");
+            assert_eq!(wake.counts_at(monday, Zone::UTC), counts, "{text}");
         }
     }
 
@@ -386,6 +472,24 @@ mod tests {
             ("2h;", 0..3, "is empty"),
             ("", 0..0, "is empty"),
             (" 3 ; Mon-Fri 06:00-23:00", 1..2, "`3` is not a duration"),
+            ("2h; while used", 4..14, "`while used` is neither"),
+            (
+                "2h; 06:00-23:00; while-used",
+                17..27,
+                "`while-used` is neither",
+            ),
+            (
+                "2h; while-used; while-used",
+                16..26,
+                "`while-used` is neither",
+            ),
+            ("2h; while-used;", 0..15, "is empty"),
+            (
+                "2h; while-used; Mon-Fry 06:00-23:00",
+                20..23,
+                "`Fry` is not a day",
+            ),
+            ("while-used", 0..10, "`while-used` is not a duration"),
         ] {
             let error = WakeOnRequest::parse(text).unwrap_err();
             assert!(error.message().contains(message), "{text}: {error}");
@@ -480,6 +584,34 @@ mod tests {
         }
     }
 
+    fn coverage<'s>(
+        wake: &str,
+        labels: &BTreeMap<String, String>,
+        services: impl IntoIterator<Item = (&'s str, &'s ServiceSpec)>,
+    ) -> RequestCoverage {
+        let inputs = Inputs::default().with(Key::WakeOnRequest, wake);
+        RequestCoverage::new(&inputs, labels, services).unwrap()
+    }
+
+    #[test]
+    fn reports_a_service_whose_use_does_not_prolong_a_wake() {
+        let web = ServiceSpec {
+            has_client_affinity: true,
+            ..service(&[("http", 80, None)])
+        };
+        for (wake, expected) in [
+            ("2h", "a request to Service web wakes it"),
+            (
+                "2h; while-used",
+                "a request to Service web wakes it, and use prolongs the wake; \
+                 use of Service web does not prolong a wake: it has sessionAffinity",
+            ),
+        ] {
+            let coverage = coverage(wake, &labels(&[("app", "web")]), [("web", &web)]);
+            assert_eq!(coverage.to_string(), expected);
+        }
+    }
+
     #[test]
     fn a_service_is_covered_on_its_tcp_ports() {
         let web = service(&[
@@ -487,8 +619,8 @@ mod tests {
             ("", 53, Some("UDP")),
             ("s", 5, Some("SCTP")),
         ]);
-        let coverage =
-            RequestCoverage::new(&labels(&[("app", "web"), ("v", "1")]), [("web", &web)]);
+        let pods = labels(&[("app", "web"), ("v", "1")]);
+        let coverage = coverage("2h", &pods, [("web", &web)]);
         assert_eq!(*coverage.services, ["web".into()]);
         assert_eq!(
             coverage.not_covered,
@@ -522,7 +654,7 @@ mod tests {
                 "Service web wakes nothing: it has no TCP port",
             ),
         ] {
-            let coverage = RequestCoverage::new(&labels(&[("app", "web")]), [("web", &service)]);
+            let coverage = coverage("2h", &labels(&[("app", "web")]), [("web", &service)]);
             assert_eq!(
                 (&*coverage.not_covered, coverage.services.len()),
                 (&[why.to_owned()][..], 0)
@@ -537,7 +669,8 @@ mod tests {
             selector: BTreeMap::new(),
             ..web.clone()
         };
-        let coverage = RequestCoverage::new(
+        let coverage = coverage(
+            "2h",
             &labels(&[("app", "db")]),
             [("web", &web), ("all", &everything)],
         );

@@ -15,6 +15,7 @@ use chrono::TimeDelta;
 use clap::builder::RangedU64ValueParser;
 use dayshift_activator::{
     IGNORED_AGENTS, MAX_TEMPLATE, PageSettings, PageTemplate, ServiceName, Settings, Telemetry,
+    WakeLimits,
 };
 use dayshift_cluster::{
     clock::Clock,
@@ -63,9 +64,14 @@ pub(crate) struct ActivatorArgs {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_length)]
     hold: TimeDelta,
 
-    /// The longest wake, even if an annotation specifies more
+    /// The longest wake, even if an annotation specifies more, or use prolongs it (while-used)
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_length)]
     max_wake: TimeDelta,
+
+    /// The minimum time between two writes that prolong a wake that is in use (while-used). The wake
+    /// ends up to this much later than its duration after the last use
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_length)]
+    prolong_interval: TimeDelta,
 
     /// The ports on which the activator accepts connections: one for each port of a Service
     #[arg(long, value_name = "FIRST-LAST", default_value = "20000-29999", value_parser = parse_ports)]
@@ -204,7 +210,10 @@ impl Activation {
                 bind: args.bind,
                 ports: args.ports,
                 hold: whole(args.hold),
-                max_wake: args.max_wake,
+                wake_limits: WakeLimits {
+                    longest: args.max_wake,
+                    prolong_interval: args.prolong_interval,
+                },
                 max_connections: many(args.max_connections),
                 max_per_service: many(args.max_per_service),
                 ignored_agents: agents.filter(|agent| !agent.is_empty()).collect(),

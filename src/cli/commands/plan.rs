@@ -31,7 +31,7 @@ use dayshift_operations::{
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
-    Inheritance, Key, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
+    Inheritance, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
 };
 
 use crate::cli::{
@@ -646,8 +646,7 @@ fn services(contents: &[Contents]) -> Services<'_> {
 /// The Services that can wake a workload with `wake-on-request`, if the files contain Services of
 /// its namespace.
 fn on_request(workload: &ManifestWorkload, services: &Services<'_>) -> Option<RequestCoverage> {
-    workload.inputs.text(Key::WakeOnRequest)?;
     let services = services.get(&*workload.object.namespace)?;
     let services = services.iter().map(|(name, spec)| (*name, *spec));
-    Some(RequestCoverage::new(&workload.pod_labels, services))
+    RequestCoverage::new(&workload.inputs, &workload.pod_labels, services)
 }

@@ -121,8 +121,8 @@ workload has these fields, null if there is no value:
   waitsFor       the dependencies for which a due start waits:
                  {\"objects\": [\"sts/db\", ...], \"until\": the end of the wait}
   onRequest      the Services, with dayshift/wake-on-request: {\"services\": those
-                 that wake the workload, \"notCovered\": [texts]}; null if you
-                 cannot list Services
+                 that wake the workload, \"whileUsed\": whether use prolongs the
+                 wake, \"notCovered\": [texts]}; null if you cannot list Services
   ready          whether all replicas are ready, by the workload's status
   readyReplicas  the number of ready replicas
   savedReplicas  the count that a start restores

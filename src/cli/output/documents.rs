@@ -184,6 +184,8 @@ pub(crate) struct WaitsForEntry {
 pub(crate) struct OnRequestEntry {
     /// The names of the Services.
     pub(crate) services: Vec<String>,
+    /// Whether their connections prolong a wake (`while-used`).
+    pub(crate) while_used: bool,
     /// The Services that do not wake it, with the reasons.
     pub(crate) not_covered: Vec<String>,
 }

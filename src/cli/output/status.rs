@@ -258,6 +258,7 @@ impl<'a> StatusOutput<'a> {
             }),
             on_request: status.on_request.as_ref().map(|coverage| OnRequestEntry {
                 services: coverage.services.iter().map(ToString::to_string).collect(),
+                while_used: coverage.while_used,
                 not_covered: coverage.not_covered.clone(),
             }),
             active_override: status

@@ -59,7 +59,7 @@ const DNS: &str = "port 53 of Service web wakes nothing: it is UDP";
 fn a_plan_of_files_names_the_services_that_wake_a_workload() {
     let files = format!("{FILES}{SERVICES}");
     let json = plan_of(&["-"], &files).json();
-    let expected = json!({"services": ["web"], "notCovered": [PODS, DNS]});
+    let expected = json!({"services": ["web"], "whileUsed": false, "notCovered": [PODS, DNS]});
     assert_eq!(json["workloads"][0]["onRequest"], expected);
     assert_eq!(json["workloads"][1]["onRequest"], Value::Null);
     let line =
@@ -69,6 +69,23 @@ fn a_plan_of_files_names_the_services_that_wake_a_workload() {
         assert!(ran.out.ends_with(&line), "{output}: {}", ran.out);
         assert_eq!((ran.status, &*ran.err), (0, ""));
     }
+}
+
+#[test]
+fn shows_which_services_prolong_a_wake() {
+    let files = format!("{FILES}{SERVICES}").replace("\"2h\"", "\"30m; while-used\"");
+    let files = files.replace(
+        "spec: {selector: {app: web}, ports: [{port: 80}",
+        "spec: {sessionAffinity: ClientIP, selector: {app: web}, ports: [{port: 80}",
+    );
+    let json = plan_of(&["-"], &files).json();
+    let affinity = "use of Service web does not prolong a wake: it has sessionAffinity";
+    let expected =
+        json!({"services": ["web"], "whileUsed": true, "notCovered": [PODS, affinity, DNS]});
+    assert_eq!(json["workloads"][0]["onRequest"], expected);
+    let ran = plan_of(&["-", "--from", "2026-11-23"], &files);
+    let line = "default/web: a request to Service web wakes it, and use prolongs the wake; ";
+    assert!(ran.out.contains(line), "{}", ran.out);
 }
 
 #[test]
@@ -83,6 +100,6 @@ fn reports_a_workload_without_a_service() {
         format!("{FILES}{SERVICES}").replace("labels: {app: web, tier", "labels: {app: wbe, teir");
     let json = plan_of(&["-"], &files).json();
     let reported = "no Service selects its pods, so no request wakes it";
-    let expected = json!({"services": [], "notCovered": [reported]});
+    let expected = json!({"services": [], "whileUsed": false, "notCovered": [reported]});
     assert_eq!(json["workloads"][0]["onRequest"], expected);
 }

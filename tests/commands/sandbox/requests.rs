@@ -51,6 +51,26 @@ fn a_request_wakes_a_stopped_workload_and_its_dependency() {
 }
 
 #[test]
+fn a_request_prolongs_a_wake_that_is_in_use() {
+    let files = deployment("web", &[HOURS, ("wake-on-request", "30m; while-used")]);
+    let requests = ["deploy/web@Fri 22:00", "deploy/web@Fri 22:04", "deploy/web@Fri 22:20"];
+    let mut args = vec!["--from", FRIDAY, "--for", "1d", "-"];
+    for request in requests {
+        args.extend(["--request", request]);
+    }
+    let ended = sandbox(&args, &files);
+    let web = ended.of("default/web");
+    let has = |at: &str, words: &str| {
+        let mut lines = web.iter();
+        lines.any(|it| it.contains(at) && it.contains(words))
+    };
+    assert!(has(" 22:00:00", "wakes it until 22:35"), "{web:?}");
+    assert!(has(" 22:04:00", "wakes nothing: it runs"), "{web:?}");
+    assert!(has(" 22:20:00", "until 22:55"), "{web:?}");
+    assert!(has(" 22:55:00", "stop"), "{web:?}");
+}
+
+#[test]
 fn reports_why_a_request_wakes_nothing() {
     let ended = with(&["deploy/web@12:00", "default/deploy/plain@Fri 22:00"]);
     for reported in [

@@ -60,6 +60,9 @@ impl Night {
                 Some("15m"),
                 Some("15m"),
                 Some("4m; 17:00-18:05"),
+                Some("2m; while-used"),
+                Some("10m; while-used"),
+                Some("4m; while-used; 17:00-18:20"),
             ];
             let namespace = ["dev", "dev", "test"][random.usize(..3)];
             let others = objects.iter().filter(|it| it.namespace == namespace);

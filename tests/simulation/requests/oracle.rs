@@ -25,9 +25,20 @@ pub(super) struct Oracle {
 struct Wake {
     until: DateTime<Utc>,
     is_written: bool,
-    /// The expected text of the Event, without the part after `; it needs`.
-    note: String,
+    /// The expected text of the Event, without the part after `; it needs`; `None` if a wake is prolonged,
+    /// which no Event reports.
+    note: Option<String>,
     without: Vec<String>,
+    /// Whether the activator might not have observed the use yet.
+    is_optional: bool,
+}
+
+/// The value of `dayshift/wake-on-request` at some time.
+struct OnRequest {
+    lasts: TimeDelta,
+    /// Whether a request wakes at this time.
+    counts: bool,
+    while_used: bool,
 }
 
 /// The state of a dependency.
@@ -90,7 +101,7 @@ impl Oracle {
         now: DateTime<Utc>,
     ) -> Answer {
         let (workload, object) = &objects[place];
-        let Some((lasts, counts)) = workload.wake.map(|it| read_wake(it, now)) else {
+        let Some(wake) = workload.wake.map(|it| read_wake(it, now)) else {
             return Answer::Refused;
         };
         let state = needed_state(object, now);
@@ -101,13 +112,23 @@ impl Oracle {
         if client == Client::Probe || client == Client::Health && workload.ignores_health {
             return Answer::Ignored;
         }
+        let is_heartbeat = client == Client::Heartbeat && workload.answers_ping;
+        let mut used_since = None;
         match state {
+            // Use in the last `lasts` of a wake prolongs it.
+            NeededState::Up if wake.while_used && wake.counts && !is_heartbeat => {
+                used_since = awake_until(object, now).map(|until| now - (until - wake.lasts));
+                if used_since.is_none_or(|since| since < TimeDelta::zero()) {
+                    return Answer::Starting;
+                }
+            }
             NeededState::Up | NeededState::Starts => return Answer::Starting,
-            NeededState::Asleep if counts => {}
+            NeededState::Asleep if wake.counts => {}
             NeededState::Asleep | NeededState::Off => return Answer::Stopped,
         }
-        let until = (now + lasts).trunc_subsecs(0);
-        let (woken, without) = woken_with(objects, place, now);
+        let unobserved = TimeDelta::minutes(if wake.while_used { 5 } else { 0 });
+        let until = (now + wake.lasts + unobserved).trunc_subsecs(0);
+        let (woken, without) = woken_with(objects, place, wake.while_used.then_some(until), now);
         let others = woken.into_iter().map(|it| (it, Vec::new()));
         for (woken, without) in others.chain([(place.clone(), without)]) {
             let at = until.format("%Y-%m-%dT%H:%M:%SZ");
@@ -116,11 +137,13 @@ impl Oracle {
             if woken != *place {
                 note += &format!(" with deploy/{name}, which needs it");
             }
+            let is_prolonged = awake_until(&objects[&woken].1, now).is_some();
             let wake = Wake {
                 until,
                 is_written: false,
-                note,
+                note: (!is_prolonged).then_some(note),
                 without,
+                is_optional: used_since.is_some_and(|since| since < TimeDelta::seconds(1)),
             };
             self.awaited.insert(woken, wake);
         }
@@ -136,6 +159,9 @@ impl Oracle {
         self.wakes += 1;
         let wake = self.awaited.get_mut(place).filter(|it| !it.is_written);
         match wake {
+            Some(wake) if moment(until) == wake.until && wake.note.is_none() => {
+                self.awaited.remove(place);
+            }
             Some(wake) if moment(until) == wake.until => wake.is_written = true,
             Some(wake) => {
                 let why = format!("{} is woken until {until}, not {}", place.1, wake.until);
@@ -164,7 +190,8 @@ impl Oracle {
             );
         };
         let mut parts = note.split("; it needs ");
-        let expected = format!("A request from {client} {}", wake.note);
+        let expected = wake.note.as_deref().unwrap_or("prolongs nothing");
+        let expected = format!("A request from {client} {expected}");
         let text = parts.next().unwrap();
         let mut without: Vec<_> = parts
             .map(|it| it.split_once(", which ").unwrap().0.to_owned())
@@ -178,6 +205,7 @@ impl Oracle {
 
     /// Checks that every expected wake was written and reported.
     pub(super) fn check_wakes(&mut self, now: DateTime<Utc>) {
+        self.awaited.retain(|_, wake| !wake.is_optional);
         if let Some((place, wake)) = self.awaited.pop_first() {
             let reason = if wake.is_written {
                 "but no Event reports the wake"
@@ -190,18 +218,30 @@ impl Oracle {
 }
 
 /// The workloads that are woken together with an object, and those of its dependencies that stay stopped,
-/// ordered by name.
-fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place>, Vec<String>) {
+/// ordered by name. If use prolongs its wake, wakes of dependencies are prolonged until `prolonged` too.
+fn woken_with(
+    objects: &Objects,
+    root: &Place,
+    prolonged: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> (Vec<Place>, Vec<String>) {
     let (mut woken, mut without, mut seen) = (Vec::new(), Vec::new(), vec![root.clone()]);
     let mut next = 0;
     while let Some(place) = seen.get(next).cloned() {
         next += 1;
         let (workload, object) = &objects[&place];
         if place != *root {
-            let counts = workload.wake.map(|it| read_wake(it, now).1);
+            let counts = workload.wake.map(|it| read_wake(it, now).counts);
+            let is_woken = counts.is_some() && is_woken(object);
             match needed_state(object, now) {
                 NeededState::Asleep if counts == Some(true) => woken.push(place.clone()),
                 NeededState::Starts => {}
+                NeededState::Up if prolonged.is_some() && is_woken => {
+                    let until = awake_until(object, now);
+                    if counts == Some(true) && until.is_some() && until < prolonged {
+                        woken.push(place.clone());
+                    }
+                }
                 NeededState::Up => continue,
                 NeededState::Asleep | NeededState::Off => {
                     without.push(format!("deploy/{}", workload.name));
@@ -220,6 +260,19 @@ fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place
     (woken, without)
 }
 
+/// Whether it runs because of a wake.
+fn is_woken(object: &Value) -> bool {
+    let state = &object["metadata"]["labels"]["dayshift/state"];
+    state == "woken" && object["spec"]["replicas"].as_u64() > Some(0)
+}
+
+/// The end of the wake because of which it runs.
+fn awake_until(object: &Value, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let until = object["metadata"]["annotations"]["dayshift/wake-until"].as_str();
+    let until = until.map(moment).filter(|until| *until > now);
+    until.filter(|_| is_woken(object))
+}
+
 fn needed_state(object: &Value, now: DateTime<Utc>) -> NeededState {
     if object["spec"]["replicas"].as_u64() > Some(0) {
         return NeededState::Up;
@@ -235,18 +288,25 @@ fn needed_state(object: &Value, now: DateTime<Utc>) -> NeededState {
     }
 }
 
-/// `90m; 17:00-20:00`: the length of a wake, and whether a request wakes at this time.
-fn read_wake(text: &str, now: DateTime<Utc>) -> (TimeDelta, bool) {
-    let (lasts, hours) = text.split_once("; ").unwrap_or((text, ""));
+/// `90m; while-used; 17:00-20:00`, where each part after the first can be missing.
+fn read_wake(text: &str, now: DateTime<Utc>) -> OnRequest {
+    let mut parts = text.split("; ");
+    let lasts = parts.next().unwrap();
     let (number, unit) = lasts.split_at(lasts.len() - 1);
     let number: i64 = number.parse().unwrap();
-    let lasts = TimeDelta::minutes(if unit == "h" { 60 * number } else { number });
-    let time = |text: &str| NaiveTime::parse_from_str(text, "%H:%M").unwrap();
-    let counts = hours.split_once('-').is_none_or(|(from, to)| {
-        let now = now.time();
-        time(from) <= now && now < time(to)
-    });
-    (lasts, counts)
+    let (mut counts, mut while_used) = (true, false);
+    for part in parts {
+        let time = |text: &str| NaiveTime::parse_from_str(text, "%H:%M").unwrap();
+        match part.split_once('-').unwrap() {
+            ("while", "used") => while_used = true,
+            (from, to) => counts = (time(from)..time(to)).contains(&now.time()),
+        }
+    }
+    OnRequest {
+        lasts: TimeDelta::minutes(if unit == "h" { 60 * number } else { number }),
+        counts,
+        while_used,
+    }
 }
 
 /// A time in UTC, in one of the two possible forms.

@@ -14,8 +14,8 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_activator::ServiceName;
+use chrono::{DateTime, Utc};
+use dayshift_activator::{ServiceName, WakeLimits};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::Scope;
 use dayshift_schedule::Zone;
@@ -164,7 +164,7 @@ impl<'n> World<'n> {
             bind: Some(address()),
             ports: PORTS,
             hold: Duration::from_secs(60),
-            max_wake: TimeDelta::hours(24),
+            wake_limits: WakeLimits::default(),
             max_connections: 100,
             max_per_service: 50,
             ignored_agents: vec!["kube-probe".to_owned()],

@@ -137,6 +137,7 @@ pub fn service_spec(service: &Service) -> ServiceSpec {
     ServiceSpec {
         is_external_name: spec.type_.as_deref() == Some("ExternalName"),
         is_headless: spec.cluster_ip.as_deref() == Some("None"),
+        has_client_affinity: spec.session_affinity.as_deref() == Some("ClientIP"),
         selector: spec.selector.clone().unwrap_or_default(),
         ports: ports
             .map(|port| ServicePort {

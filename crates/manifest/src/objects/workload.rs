@@ -436,6 +436,7 @@ impl Service {
             spec: ServiceSpec {
                 is_external_name: text("type") == Some("ExternalName"),
                 is_headless: text("clusterIP") == Some("None"),
+                has_client_affinity: text("sessionAffinity") == Some("ClientIP"),
                 selector: texts(spec.and_then(|spec| spec.get("selector"))),
                 ports: ports
                     .map_or(&[][..], Node::items)

@@ -117,6 +117,7 @@ impl Serialize for WorkloadPlan {
         if let Some(coverage) = &self.on_request {
             let coverage = OnRequest {
                 services: &coverage.services,
+                while_used: coverage.while_used,
                 not_covered: &coverage.not_covered,
             };
             fields.serialize_entry("onRequest", &coverage)?;
@@ -142,6 +143,7 @@ struct Timer {
 #[serde(rename_all = "camelCase")]
 struct OnRequest<'p> {
     services: &'p [Box<str>],
+    while_used: bool,
     not_covered: &'p [String],
 }
 

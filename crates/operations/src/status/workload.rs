@@ -572,17 +572,24 @@ pub(super) fn coverage(
     services: &Services,
 ) -> Option<RequestCoverage> {
     let services = services.in_namespace(&observed.object.namespace)?;
-    has_wake_on_request(observed).then(|| RequestCoverage::new(&managed.pod_labels, services))
+    RequestCoverage::new(&observed.inputs, &managed.pod_labels, services)
 }
 
 impl WorkloadStatus {
     /// The Services that wake the workload: `Service web, Service api`; `None` if there are none.
     pub fn woken_by(&self) -> Option<String> {
-        let services = self.on_request.as_ref()?.services.iter();
-        let names: Vec<_> = services
+        let coverage = self.on_request.as_ref()?;
+        let names: Vec<_> = coverage
+            .services
+            .iter()
             .map(|service| format!("Service {service}"))
             .collect();
-        (!names.is_empty()).then(|| names.join(", "))
+        let prolongs = if coverage.while_used {
+            "; use prolongs the wake"
+        } else {
+            ""
+        };
+        (!names.is_empty()).then(|| names.join(", ") + prolongs)
     }
 }
 

@@ -5,7 +5,7 @@
 //! activators listen on the addresses of their own pods.
 
 use std::env;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ fn run(mode: &str) {
         changes.filter(|it| it.user == account).count()
     };
 
-    asleep(&team, address, &activators);
+    asleep(&team, "web", address, &activators);
     let begin = Instant::now();
     let through = thread::spawn(move || measured(address));
     let held: Vec<_> = protocols()
@@ -176,7 +176,129 @@ fn run(mode: &str) {
     assert!(sent > 100, "{sent}");
     assert_eq!(failed, Vec::<String>::new());
 
+    use_prolongs_a_wake(mode, &plane, &activators);
     one_is_killed(&plane, &team, address, &mut activators);
+}
+
+/// The wake of [`use_prolongs_a_wake`] lasts this long after the last use.
+const LASTS: Duration = Duration::from_secs(40);
+
+/// `--prolong-interval` of the activators.
+const PROLONG_INTERVAL: Duration = Duration::from_secs(5);
+
+/// With two pods and two activators, half of the connections pass through an activator while use is observed.
+fn use_prolongs_a_wake(mode: &str, plane: &ControlPlane, activators: &[Activator]) {
+    let team = TestNamespace::new(plane, "used");
+    let shop = deployment("shop")
+        .replicas(2)
+        .hours("00:00-24:00")
+        .annotation("dayshift/notice", "15s")
+        .annotation(
+            "dayshift/wake-on-request",
+            format!("{}s; while-used", LASTS.as_secs()),
+        )
+        .annotation("dayshift/wake-on-request-ignore", "/healthz");
+    team.create(shop.annotation("dayshift/sleep-until", "2099-01-01 00:00"));
+    team.kubectl_with(&["apply"], &service("shop")).success();
+    let address = team.kubectl(&["get", "service/shop", "-o", "jsonpath={.spec.clusterIP}"]);
+    let address: SocketAddr = format!("{}:80", address.success()).parse().unwrap();
+    asleep(&team, "shop", address, activators);
+    ping(address).unwrap();
+    team.await_label("shop", "dayshift/state", "woken");
+    team.await_pods("shop", 2);
+    let until = || team.annotation("shop", "dayshift/wake-until").unwrap();
+    let first_end = until();
+
+    // Requests for an ignored path pass through the activators too, but are no use.
+    await_stand_in(&team, "shop", true);
+    let forwarded = || all(activators, Activator::forwarded);
+    let passes = || {
+        let before = forwarded();
+        check(address).unwrap();
+        forwarded() > before
+    };
+    eventually("proxies send connections to the activators", || {
+        passes().then_some(())
+    });
+    let passed: Vec<_> = (0..100).map(|_| passes()).collect();
+    let share = passed.iter().filter(|it| **it).count();
+    for count in [1, 2, 3, 5] {
+        let missed = passed
+            .windows(count)
+            .filter(|it| !it.contains(&true))
+            .count();
+        println!(
+            "{mode}: use by {count} connections was missed {missed} times of {}; expected {:.1}",
+            passed.len() + 1 - count,
+            0.5_f64.powi(i32::try_from(count).unwrap()) * (passed.len() + 1 - count) as f64
+        );
+    }
+    println!("{mode}: {share} of 100 connections passed through an activator");
+    assert!((30..=70).contains(&share), "{share}");
+    assert_eq!(
+        until(),
+        first_end,
+        "requests for an ignored path prolong nothing"
+    );
+
+    let begin = Instant::now();
+    let before = forwarded();
+    let used_for = LASTS + Duration::from_secs(30);
+    let mut count = 0;
+    while begin.elapsed() < used_for {
+        ping(address).unwrap();
+        count += 1;
+        thread::sleep(Duration::from_millis(300));
+    }
+    let last_use = Instant::now();
+    assert_eq!(
+        team.label("shop", "dayshift/state").as_deref(),
+        Some("woken")
+    );
+    let writes = || {
+        let changes = team.changes_by_others().into_iter();
+        let account = "system:serviceaccount:dayshift:dayshift-activator";
+        let by_activator = changes.filter(|it| it.user == account && it.resource == "deployments");
+        by_activator.filter(|it| it.code == 200).count()
+    };
+    // One of them began the wake.
+    let prolonged = eventually("the audit log has the writes", || {
+        Some(writes() - 1).filter(|it| *it > 0)
+    });
+    let most = used_for.as_secs() / PROLONG_INTERVAL.as_secs() + 1;
+    assert!(
+        u64::try_from(prolonged).unwrap() <= most,
+        "{prolonged} writes"
+    );
+    println!(
+        "{mode}: {count} connections in {used_for:?} prolonged the wake with {prolonged} writes; {} passed through \
+         an activator",
+        forwarded() - before
+    );
+    eventually("an Event announces the stop", || {
+        let end = until().replace('T', " ").replace('Z', " UTC");
+        let mut events = team.events("shop").into_iter();
+        let announced = events.any(|(reason, note)| reason == "StopsSoon" && note.contains(&end));
+        announced.then_some(())
+    });
+    team.await_label("shop", "dayshift/state", "slept");
+    let ended = last_use.elapsed();
+    println!("{mode}: the wake ended {ended:?} after the last use");
+    // A use is not observed if it is at most this long after the previous write, so the wake lasts longer.
+    assert!(ended > LASTS - Duration::from_secs(2), "{ended:?}");
+    assert!(
+        ended < LASTS + PROLONG_INTERVAL + Duration::from_secs(20),
+        "{ended:?}"
+    );
+}
+
+/// A request for an ignored path, which the pod echoes.
+fn check(address: SocketAddr) -> io::Result<()> {
+    let request = b"GET /healthz HTTP/1.1\r\nHost: shop\r\n\r\n";
+    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(10))?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.write_all(request)?;
+    stream.read_exact(&mut vec![0; request.len()])
 }
 
 /// Connections that wait on the other replica are answered, and so are later ones.
@@ -188,7 +310,7 @@ fn one_is_killed(
 ) {
     plane.kubectl(&["cordon", "fake"]).success();
     team.annotate("web", "dayshift/wake-until", None);
-    asleep(team, address, activators);
+    asleep(team, "web", address, activators);
     let open = |all: &[Activator]| all.iter().map(Activator::open).collect::<Vec<_>>();
     let hold = |count: usize| -> Vec<_> {
         let clients = (0..count).map(|_| thread::spawn(move || ping(address)));
@@ -234,10 +356,10 @@ fn one_is_killed(
 
 /// Waits until the workload sleeps and kube-proxy sends connections to the activators: a connection
 /// without data wakes nothing.
-fn asleep(team: &TestNamespace<'_>, address: SocketAddr, activators: &[Activator]) {
-    team.await_label("web", "dayshift/state", "slept");
-    team.await_pods("web", 0);
-    await_stand_in(team, "web", true);
+fn asleep(team: &TestNamespace<'_>, name: &str, address: SocketAddr, activators: &[Activator]) {
+    team.await_label(name, "dayshift/state", "slept");
+    team.await_pods(name, 0);
+    await_stand_in(team, name, true);
     let before = all(activators, Activator::silent);
     eventually("kube-proxy sends connections to the activators", || {
         TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok()?;
@@ -305,7 +427,8 @@ struct Activator {
 impl Activator {
     fn start(account: &std::path::Path, address: String) -> Self {
         let bind = format!("--bind={address}");
-        let arguments = ["activator", "--listen=127.0.0.1:0", &bind];
+        let interval = format!("--prolong-interval={}s", PROLONG_INTERVAL.as_secs());
+        let arguments = ["activator", "--listen=127.0.0.1:0", &bind, &interval];
         let mut program = Dayshift::run_as(account, &arguments);
         program.wait_ready();
         Self { program, address }

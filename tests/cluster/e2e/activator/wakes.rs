@@ -472,11 +472,38 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         }
         team.create(web);
     }
-    let wake = json!({"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}});
+    let woken = deployment("woken")
+        .replicas(1)
+        .label("dayshift/state", "woken");
+    let woken = woken.label("dayshift/next", "2026-12-24T18.00.00Z");
+    let woken = woken.annotation("dayshift/wake-until", "2026-12-24 18:00");
+    team.create(woken.annotation("dayshift/wake-on-request", "30m; while-used"));
+    let until = |end: Value| json!({"metadata": {"annotations": {"dayshift/wake-until": end}}});
+    let wake = until("2026-12-24 18:00".into());
     for (case, output, is_taken) in [
         ("a wake", patch("asleep", wake.clone()), true),
         ("a wake of what runs", patch("awake", wake.clone()), false),
         ("a wake of what does not ask", patch("other", wake), false),
+        (
+            "a shorter wake",
+            patch("woken", until("2026-12-24T18:59:59+01:00".into())),
+            false,
+        ),
+        (
+            "a wake without an offset",
+            patch("woken", until("2026-12-24T19:00:00".into())),
+            false,
+        ),
+        (
+            "the end of a wake",
+            patch("woken", until(Value::Null)),
+            false,
+        ),
+        (
+            "a longer wake",
+            patch("woken", until("2026-12-24T19:00:01+01:00".into())),
+            true,
+        ),
         (
             "a count",
             patch("asleep", json!({"spec": {"replicas": 3}})),

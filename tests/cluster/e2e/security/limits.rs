@@ -15,6 +15,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
         a_wake_or_pause_ends_within_its_limit,
+        a_wake_that_is_prolonged_ends_within_the_limit_of_its_total,
         limits_apply_with_each_whitespace_that_the_parser_accepts,
         limits_apply_to_subresources_and_later_changes,
         limits_apply_to_the_config_map_of_a_team,
@@ -224,6 +225,49 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
             .contains("the ConfigMap of the limits is wrong")
             .then_some(())
     });
+}
+
+fn a_wake_that_is_prolonged_ends_within_the_limit_of_its_total(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "total");
+    let limited = Limited::new(team, &[]);
+    limited.apply(&[("longest-wake: 12h", "unlimited-wake: 12h")]);
+    eventually("a wake has no limit from now", || {
+        let text = format!(
+            "dayshift/wake-until={}",
+            Utc::now().format("2100-01-01 %H:%M:%S")
+        );
+        let answer = limited.annotate("jane", "deploy/probe", &text);
+        answer.ok.then_some(())
+    });
+    let label = |after: TimeDelta| {
+        (Utc::now() + after)
+            .format("%Y-%m-%dT%H.%M.%SZ")
+            .to_string()
+    };
+    let until = |after| {
+        let end: DateTime<Utc> = Utc::now() + after;
+        format!("dayshift/wake-until={}", end.format("%Y-%m-%dT%H:%M:%SZ"))
+    };
+    let (shorter, longer) = (TimeDelta::minutes(57), TimeDelta::minutes(63));
+    let why = "dayshift/wake-until ends later than 24h after the wake began";
+    // It began 23 hours ago.
+    for (state, is_limited) in [("woken", true), ("stopped", false)] {
+        let web = deployment("web")
+            .stop("Mon-Fri 19:00")
+            .label("dayshift/state", state);
+        limited
+            .team
+            .create(web.label("dayshift/last", label(TimeDelta::hours(-23))));
+        limited.allowed(&until(shorter));
+        if is_limited {
+            limited.refused(&until(longer), why);
+        } else {
+            limited.allowed(&until(longer));
+        }
+        let name = limited.team.name();
+        let delete = ["delete", "deploy/web", "-n", name];
+        limited.team.plane().kubectl(&delete).success();
+    }
 }
 
 fn limits_apply_with_each_whitespace_that_the_parser_accepts(plane: &ControlPlane) {

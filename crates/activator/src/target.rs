@@ -1,0 +1,194 @@
+//! A workload with `wake-on-request`: whether a request wakes it, and how long the wake lasts.
+//!
+//! The end of a wake that use prolongs ([`WakeOnRequest::while_used`]) follows from annotations and labels
+//! only. So replicas agree on it, and a restart of the activator loses nothing.
+
+use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
+use dayshift_cluster::decode::StartFailure;
+use dayshift_schedule::{Tzdata, Zone, parse_date_time};
+use dayshift_workload::{
+    After, AnsweredPaths, Dependency, IgnoredPaths, Key, KindTable, Next, Observed, Phase,
+    Replicas, WakeOnRequest, requests_ignored_until,
+};
+
+/// How long wakes last, regardless of annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WakeLimits {
+    /// The longest wake, from its beginning to its end, including the times by which use prolongs it.
+    pub longest: TimeDelta,
+    /// The minimum time between two writes that prolong a wake.
+    pub prolong_interval: TimeDelta,
+}
+
+impl Default for WakeLimits {
+    fn default() -> Self {
+        Self {
+            longest: TimeDelta::hours(24),
+            prolong_interval: TimeDelta::minutes(5),
+        }
+    }
+}
+
+/// A workload with `wake-on-request`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WakeTarget {
+    pub(crate) observed: Observed,
+    pub(crate) wake: WakeOnRequest,
+    pub(crate) ignored: IgnoredPaths,
+    pub(crate) answered: AnsweredPaths,
+    pub(crate) zone: Zone,
+    pub(crate) state: TargetState,
+    /// When it was stopped.
+    pub(crate) since: Option<DateTime<Utc>>,
+    /// The end of a wake.
+    pub(crate) until: Option<DateTime<Utc>>,
+    /// When its wake began, if it is running because of one.
+    pub(crate) began: Option<DateTime<Utc>>,
+    /// When its schedule starts it.
+    pub(crate) next_start: Option<DateTime<Utc>>,
+    /// Why its start fails.
+    pub(crate) failure: Option<StartFailure>,
+    /// The end of a wake that the controller has not acted on yet.
+    pub(crate) starts_until: Option<DateTime<Utc>>,
+    /// The dependencies in `after`.
+    pub(crate) needs: Vec<Dependency>,
+}
+
+/// The reason if `wake-on-request` has hours and it is outside of them.
+pub(crate) const OUT_OF_HOURS: &str = "a request does not wake it at this time of day";
+
+/// The reason during a sleep that no request ends.
+pub(crate) const ASLEEP: &str = "a user has put it to sleep, and requests do not wake it";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetState {
+    /// Running, or about to start.
+    Running,
+    /// Stopped by dayshift, so a request can wake it.
+    Asleep,
+    /// Has no replicas, and a request does not change that, for this reason.
+    Off(&'static str),
+}
+
+impl WakeTarget {
+    /// A workload with a valid `wake-on-request` and state labels.
+    pub(crate) fn new(
+        observed: &Observed,
+        default_zone: Zone,
+        tzdata: &Tzdata,
+        kinds: &KindTable,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let inputs = &observed.inputs;
+        let phase = observed.phase()?;
+        let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?).ok()?;
+        let ignored = inputs.text(Key::WakeOnRequestIgnore);
+        let ignored = ignored.and_then(|paths| IgnoredPaths::parse(paths).ok());
+        let answered = inputs.text(Key::WakeOnRequestAnswer);
+        let answered = answered.and_then(|paths| AnsweredPaths::parse(paths).ok());
+        let zone = inputs.text(Key::Timezone);
+        let zone = zone.and_then(|name| tzdata.parse_zone(name).ok());
+        let zone = zone.unwrap_or(default_zone);
+        // The workload was woken already, and the controller is about to start it.
+        let wakes = inputs.text(Key::WakeUntil);
+        let wakes = wakes.and_then(|end| parse_date_time(end, zone).ok());
+        let until = wakes.filter(|end| *end > now);
+        let known = observed.state();
+        let next_start = known.next.and_then(Next::at);
+        let runs = observed.replicas > Replicas::ZERO && !observed.deleting;
+        let starts_until = wakes.filter(|end| {
+            let is_stopped = matches!(phase, Phase::Stopped | Phase::Slept);
+            is_stopped && observed.replicas == Replicas::ZERO && *end > now
+        });
+        let state = match phase {
+            _ if observed.deleting => TargetState::Off("it is being deleted"),
+            _ if runs => TargetState::Running,
+            _ if starts_until.is_some() => TargetState::Running,
+            Phase::Stopped | Phase::Slept => TargetState::Asleep,
+            Phase::Paused => TargetState::Off("it is paused"),
+            Phase::Adopted | Phase::Running | Phase::Woken => {
+                TargetState::Off("another client has scaled it to 0")
+            }
+        };
+        Some(Self {
+            wake,
+            ignored: ignored.unwrap_or_default(),
+            answered: answered.unwrap_or_default(),
+            zone,
+            state,
+            since: known.last,
+            until,
+            began: known.last.filter(|_| runs && phase == Phase::Woken),
+            next_start: next_start.filter(|_| phase == Phase::Stopped),
+            failure: None,
+            starts_until,
+            needs: needed(observed, kinds),
+            observed: observed.clone(),
+        })
+    }
+
+    /// Whether a request at this time wakes it.
+    pub(crate) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
+        self.state == TargetState::Asleep && self.closed_at(now).is_none()
+    }
+
+    /// Why a request at this time has no effect on it; `None` if it has.
+    pub(crate) fn closed_at(&self, now: DateTime<Utc>) -> Option<&'static str> {
+        if self.ignores_requests_until(now).is_some() {
+            return Some(ASLEEP);
+        }
+        (!self.wake.counts_at(now, self.zone)).then_some(OUT_OF_HOURS)
+    }
+
+    /// The end of a sleep that no request ends.
+    pub(crate) fn ignores_requests_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        requests_ignored_until(&self.observed.inputs, self.zone, now)
+    }
+
+    /// The end of a wake by a request at this time. If use prolongs the wake, connections in the first
+    /// [`WakeLimits::prolong_interval`] are not observed, so the wake lasts that much longer.
+    pub(crate) fn wake_end(&self, now: DateTime<Utc>, limits: WakeLimits) -> DateTime<Utc> {
+        let unobserved = match self.wake.while_used {
+            true => limits.prolong_interval,
+            false => TimeDelta::zero(),
+        };
+        let lasts = (self.wake.lasts + unobserved).min(limits.longest);
+        (now + lasts).trunc_subsecs(0)
+    }
+
+    /// From when on use prolongs its wake; `None` if it does not.
+    pub(crate) fn observed_from(&self, limits: WakeLimits) -> Option<DateTime<Utc>> {
+        let until = self.until?;
+        let can_last_longer = until < self.latest_end(limits)?;
+        (self.wake.while_used && can_last_longer).then(|| until - self.wake.lasts)
+    }
+
+    /// The latest time until which use prolongs its wake.
+    fn latest_end(&self, limits: WakeLimits) -> Option<DateTime<Utc>> {
+        self.began?.checked_add_signed(limits.longest)
+    }
+
+    /// The new end of its wake if it is used at this time; `None` if that prolongs nothing.
+    pub(crate) fn prolonged_end(
+        &self,
+        now: DateTime<Utc>,
+        limits: WakeLimits,
+    ) -> Option<DateTime<Utc>> {
+        let is_observed = self.observed_from(limits)? <= now && self.closed_at(now).is_none();
+        let end = self.wake_end(now, limits).min(self.latest_end(limits)?);
+        (is_observed && Some(end) > self.until).then_some(end)
+    }
+
+    /// Whether a wake is active that ends before this time.
+    pub(crate) fn wake_ends_before(&self, end: DateTime<Utc>) -> bool {
+        self.began.is_some() && self.until.is_some_and(|until| until < end)
+    }
+}
+
+/// The valid dependencies in `after`.
+fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
+    let text = observed.inputs.text(Key::After);
+    let after = text.and_then(|after| After::parse(after, kinds).ok());
+    let after = after.map(|after| after.written_in(&observed.inputs));
+    after.map_or_else(Vec::new, |after| after.needed_by(&observed.object).to_vec())
+}
