@@ -53,7 +53,11 @@ fn a_request_wakes_a_stopped_workload_and_its_dependency() {
 #[test]
 fn a_request_prolongs_a_wake_that_is_in_use() {
     let files = deployment("web", &[HOURS, ("wake-on-request", "30m; while-used")]);
-    let requests = ["deploy/web@Fri 22:00", "deploy/web@Fri 22:04", "deploy/web@Fri 22:20"];
+    let requests = [
+        "deploy/web@Fri 22:00",
+        "deploy/web@Fri 22:04",
+        "deploy/web@Fri 22:20",
+    ];
     let mut args = vec!["--from", FRIDAY, "--for", "1d", "-"];
     for request in requests {
         args.extend(["--request", request]);
