@@ -663,6 +663,28 @@ mod tests {
         }
     }
 
+    /// A search visits the months, but none of their days.
+    #[test]
+    fn long_ranges_of_treated_dates_are_skipped_by_the_month() {
+        let treated = TreatedDates::parse("1970-01-01..2199-12-31 = Sun").unwrap();
+        let dates = Dates {
+            except: &ExcludedDates::default(),
+            treated: &treated,
+        };
+        let first = Month::containing(0).map(|(month, _)| month);
+        let months: Vec<Month> = std::iter::successors(first, Month::next).collect();
+        assert_eq!(months.len(), 230 * 12);
+        let visited = |days: &mut dyn FnMut(&Page) -> u64| {
+            let pages = months.iter().map(|month| dates.page(*month));
+            pages.map(|page| days(&page).count_ones()).sum::<u32>()
+        };
+        let weekdays = Hours::parse("Mon-Sat 09:00-18:00").unwrap();
+        assert_eq!(visited(&mut |page| weekdays.covered_days(page, dates)), 0);
+        let always = Hours::parse("daily 00:00-24:00").unwrap();
+        let mut gaps = UncoveredDays::new(&always, dates);
+        assert_eq!(visited(&mut |page| gaps.days_in(page)), 0);
+    }
+
     #[test]
     fn drops_windows_of_excluded_dates_before_uniting() {
         for (text, except, expected) in [

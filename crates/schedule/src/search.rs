@@ -132,6 +132,8 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use chrono::{DateTime, NaiveDateTime};
 
     use super::*;
@@ -272,6 +274,28 @@ mod tests {
             for pair in forwards.windows(2) {
                 assert_eq!(previous(&times, pair[1].before()), Some(pair[0]), "{text}");
                 assert_eq!(previous(&times, pair[0].after()), Some(pair[0]), "{text}");
+            }
+        }
+    }
+
+    /// The lists are read for each visited day.
+    #[test]
+    fn long_ranges_of_treated_dates_are_skipped_by_the_month() {
+        let treated = TreatedDates::parse("1970-01-01..2199-12-31 = Sun").unwrap();
+        let dates = Dates {
+            except: &ExcludedDates::default(),
+            treated: &treated,
+        };
+        for text in ["Mon 09:00", "* * * * Mon", "Sat 09:00,10:00"] {
+            let times = Times::parse(text).unwrap();
+            let reads = Cell::new(0);
+            let lists = std::iter::once(&times).inspect(|_| reads.set(reads.get() + 1));
+            let search = Search::new(lists, dates, ExcludedTimes::Kept);
+            for toward in [Toward::Later, Toward::Earlier] {
+                reads.set(0);
+                assert_eq!(search.nearest(monday(), toward), None, "{text}");
+                let reads = reads.get();
+                assert!(reads <= 5, "{text}: the lists are read {reads} times");
             }
         }
     }

@@ -310,9 +310,9 @@ fn error_points_at_the_invalid_treated_date() {
     );
 }
 
-/// Long ranges should be skipped as a whole, not day by day.
+/// `Search` and `Hours` have tests beside their code that such ranges are skipped month by month.
 #[test]
-fn two_hundred_years_of_treated_dates_are_searched_fast() {
+fn two_hundred_years_of_treated_dates_have_no_boundary() {
     let from: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().unwrap();
     let zero = TimeDelta::zero();
     let far = "1970-01-01..2199-12-31 = Sun";
@@ -324,17 +324,9 @@ fn two_hundred_years_of_treated_dates_are_searched_fast() {
         ("scale", "Sat 09:00 = 3"),
     ] {
         let schedule = schedule(rule(key, text), far, "");
-        let began = std::time::Instant::now();
-        for _ in 0..1_000 {
-            assert_eq!(schedule.next_after(from, zero), None, "{text}");
-            let latest = schedule.latest_at(from, zero);
-            assert!(latest.is_none_or(|it| it.at.timestamp() <= 0), "{text}");
-        }
-        assert!(
-            began.elapsed().as_secs() < 5,
-            "{text}: {:?}",
-            began.elapsed()
-        );
+        assert_eq!(schedule.next_after(from, zero), None, "{text}");
+        let latest = schedule.latest_at(from, zero);
+        assert!(latest.is_none_or(|it| it.at.timestamp() <= 0), "{text}");
     }
     let some: Vec<_> = (0..200)
         .map(|it| format!("{}-03-0{} = Sun", 1971 + it, 1 + it % 9))
