@@ -32,6 +32,8 @@ fn main() {
 /// The program, with Friday schedules for each Deployment.
 struct Served {
     address: String,
+    /// The cookie that the key in the printed URL grants.
+    cookie: String,
     program: Mutex<Child>,
 }
 
@@ -53,19 +55,28 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
-    let address = lines
+    let (address, key) = lines
         .find_map(|line| {
             let line = line.unwrap();
-            let (_, address) = line.split_once("http://")?;
-            Some(address.split('/').next().unwrap().trim().to_owned())
+            let (_, url) = line.split_once("http://")?;
+            let (address, key) = url.trim().split_once('/')?;
+            Some((address.to_owned(), format!("/{key}")))
         })
         .unwrap();
     // If its output is not read, the program blocks.
     std::thread::spawn(move || lines.for_each(drop));
-    let served = Served {
+    let mut served = Served {
         address,
+        cookie: String::new(),
         program: Mutex::new(program),
     };
+    let entered = served.get(&key).to_lowercase();
+    let (_, cookie) = entered.split_once("set-cookie: ").unwrap();
+    cookie
+        .split(';')
+        .next()
+        .unwrap()
+        .clone_into(&mut served.cookie);
     // Until all are listed, the page shows a note.
     let all = format!("{DEPLOYMENTS} workloads");
     while !served.get("/timeline").contains(&all) {
@@ -75,15 +86,20 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         let answer = served.get(page);
         assert!(answer.starts_with("HTTP/1.1 200 "), "{page}: {answer}");
         eprintln!("{page}: {} bytes", answer.len());
+        assert!(answer.len() < 300_000, "{page}: {} bytes", answer.len());
     }
     served
 });
 
-const PAGES: [&str; 4] = [
+const PAGES: [&str; 8] = [
     "/",
     "/timeline",
     "/timeline?q=app-19",
+    "/namespaces",
+    "/ns/default",
+    "/ns/default/what-if?hours=Mon-Fri+09:00-17:00",
     "/object/default/deploy/app-7",
+    "/object/default/deploy/app-7/schedule",
 ];
 
 impl Served {
@@ -93,7 +109,8 @@ impl Served {
         let host = &self.address;
         write!(
             stream,
-            "GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+            "GET {page} HTTP/1.1\r\nHost: {host}\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+            self.cookie
         )
         .unwrap();
         let mut answer = String::new();
