@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use chrono::TimeDelta;
 use dayshift_manifest::plan::{NamespaceSummary, Period, PlanCalendar, StopSummary};
 use dayshift_text::counted;
-use dayshift_workload::{Key, Origin, Override, events::author_text};
+use dayshift_workload::{Key, Origin, Override, TEAM_CONFIG_MAP, events::author_text};
 use maud::{Markup, html};
 
 use super::{object::Events, overview::by_state, savings::held_down};
@@ -125,14 +125,16 @@ impl Page<'_> {
         };
         let content = html! {
             h1 { (safe(&title)) }
-            (self.counts(&rows, Some(name)))
-            (self.attention(&rows, Some(name)))
+            div.columns.pair {
+                (self.counts(&rows, Some(name)))
+                (self.attention(&rows, Some(name)))
+            }
             p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
             (self.actions("Actions on the whole namespace", &rows, ("namespace", name), &path))
             (self.overrides_of(&rows))
             (self.workloads_of(name, &rows, &timeline.link("/timeline")))
             (self.coming(&rows, &self.outlook(&rows)))
-            (self.given_by_namespace(&rows))
+            (self.inherited_by(&rows))
             (self.events_of_namespace(name, events))
             (self.notes(&rows))
             (self.commands_of(name))
@@ -237,35 +239,44 @@ impl Page<'_> {
         }
     }
 
-    /// The defaults that the workloads inherit from the Namespace.
-    fn given_by_namespace(&self, rows: &[&Row]) -> Markup {
-        let mut given: BTreeMap<(Key, &str), usize> = BTreeMap::new();
+    /// The defaults that the workloads inherit from their team and from the Namespace. Values that none of
+    /// them uses are left out: not everyone who may list workloads may read the ConfigMap.
+    fn inherited_by(&self, rows: &[&Row]) -> Markup {
+        let mut inherited: BTreeMap<(Origin, Key, &str), usize> = BTreeMap::new();
         for row in rows {
             let inputs = &row.observed.inputs;
             for key in Key::ALL {
-                if let (Some(Origin::Namespace), Some(text)) =
+                if let (Some(origin @ (Origin::Team | Origin::Namespace)), Some(text)) =
                     (inputs.origin(key), inputs.text(key))
                 {
-                    *given.entry((key, text)).or_default() += 1;
+                    *inherited.entry((origin, key, text)).or_default() += 1;
                 }
             }
         }
         let prefix = &self.settings.prefix;
         let rows = html! {
-            @for ((key, text), count) in &given {
+            @for ((origin, key, text), count) in &inherited {
                 tr {
-                    th scope="row" { code { (prefix.annotation(*key)) } }
+                    @if *origin == Origin::Team {
+                        th scope="row" { code { (key.name()) } }
+                    } @else {
+                        th scope="row" { code { (prefix.annotation(*key)) } }
+                    }
                     td { code { (safe(text)) } }
+                    td data-heading="Source" {
+                        @if *origin == Origin::Team { "team, in the ConfigMap " (TEAM_CONFIG_MAP) }
+                        @else { "Namespace" }
+                    }
                     td data-heading="Used by" { (counted(*count, "workload")) }
                 }
             }
         };
-        let content = if given.is_empty() {
-            html! { p { "No workload here uses an annotation of its Namespace." } }
+        let content = if inherited.is_empty() {
+            html! { p { "No workload here uses a default of its team or of its Namespace." } }
         } else {
-            table("given", &["Annotation", "Value", "Used by"], &rows)
+            table("inherited", &["Key", "Value", "Source", "Used by"], &rows)
         };
-        section("given", "Annotations of the Namespace", &content)
+        section("inherited", "Defaults of the namespace", &content)
     }
 
     fn events_of_namespace(&self, name: &str, events: &Events) -> Markup {

@@ -72,7 +72,7 @@ fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let given = "dayshift/hoursMon-Fri 08:15-17:451 workload";
+    let given = "dayshift/hoursMon-Fri 08:15-17:45Namespace1 workload";
     assert!(rows(&page).contains(&given), "{:?}", rows(&page));
     assert!(!text.contains("elsewhere"), "{text}");
     let other = served.page("/ns/other?refresh=off");
@@ -97,6 +97,43 @@ fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
     };
     assert!(of("dev").starts_with("dev2: 1 paused, 1 "), "{}", of("dev"));
     assert!(of("other").starts_with("other1: 1 "), "{}", of("other"));
+}
+
+#[test]
+fn a_namespace_page_lists_the_values_of_its_team() {
+    let cluster = cluster();
+    cluster
+        .api
+        .serve_custom("", "v1", "configmaps", "ConfigMap");
+    let data = json!({"hours": "Tue 07:10-08:20", "timezone": "Asia/Tokyo"});
+    let config_map = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"namespace": "dev", "name": "dayshift"}, "data": data,
+    });
+    cluster.api.create(config_map).unwrap();
+    let of_controller = Served::by_run_with(&cluster, "127.0.0.1:0", &["--team-defaults"]);
+    let begun = std::time::Instant::now();
+    for served in [of_controller, Served::of(&cluster, &[])] {
+        let page = loop {
+            let page = served.page("/ns/dev");
+            if page.text().contains("Tue 07:10-08:20") {
+                break page;
+            }
+            assert!(begun.elapsed().as_secs() < 60, "{}", page.text());
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        };
+        let rows = rows(&page);
+        for expected in [
+            "hoursTue 07:10-08:20team, in the ConfigMap dayshift1 workload",
+            "timezoneAsia/Tokyoteam, in the ConfigMap dayshift2 workloads",
+        ] {
+            assert!(rows.contains(&expected), "{expected}: {rows:?}");
+        }
+        // No workload uses the hours of the Namespace any more.
+        assert!(!page.text().contains("08:15"), "{}", page.text());
+        let other = served.page("/ns/other");
+        assert!(!other.text().contains("Asia/Tokyo"), "{}", other.text());
+    }
 }
 
 #[test]
