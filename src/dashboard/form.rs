@@ -32,7 +32,7 @@ pub(crate) const EDIT_SCHEDULE: &str = "schedule";
 
 /// The schedule annotations that a user can edit on a page, in the order of the form. Each field has the
 /// name of its key.
-pub(crate) const EDITABLE: [Key; 7] = [
+pub(crate) const EDITABLE: [Key; 8] = [
     Key::Hours,
     Key::Start,
     Key::Stop,
@@ -40,6 +40,7 @@ pub(crate) const EDITABLE: [Key; 7] = [
     Key::Timezone,
     Key::Except,
     Key::Extra,
+    Key::StopAfter,
 ];
 
 /// The values of [`EDITABLE`] annotations. A value without a field is kept, and an empty field removes the

@@ -1,7 +1,7 @@
 //! The web dashboard: problems, next boundaries, and a week of every workload.
 //!
-//! A [`Dashboard`] follows a cluster with a user's permissions and responds with complete HTML pages, without
-//! scripts. It shows the results of [`status`](dayshift_operations::status) and
+//! A [`Dashboard`] follows a cluster with a user's permissions and responds with complete HTML pages, which need
+//! no script. It shows the results of [`status`](dayshift_operations::status) and
 //! [`plan`](dayshift_manifest::plan), for the schedules of the cluster and for others that a user tries.
 
 mod access;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use dayshift_manifest::plan::{Period, Planner, WorkloadPlan};
 use dayshift_workload::{
-    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParsedInputs, ScheduleSpec,
+    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParsedInputs, ScheduleSpec, Started,
 };
 
 use crate::dashboard::{
@@ -45,9 +45,9 @@ pub(super) struct TrialContext<'c> {
     pub(super) period: Period,
 }
 
-/// The weeks of distinct schedules.
+/// The weeks of distinct schedules and, if they have `stop-after`, of distinct starts.
 #[derive(Default)]
-struct Weeks(HashMap<Fingerprint, Rc<PlannedWeek>>);
+struct Weeks(HashMap<(Fingerprint, Option<Started>), Rc<PlannedWeek>>);
 
 impl Weeks {
     /// The week of a schedule; `None` if there are too many.
@@ -57,8 +57,7 @@ impl Weeks {
         spec: &ScheduleSpec,
         period: Period,
     ) -> Option<Rc<PlannedWeek>> {
-        // The same schedule text has the same week on each object.
-        let key = inputs.fingerprint("");
+        let key = (inputs.fingerprint(""), spec.planned_start);
         if let Some(week) = self.0.get(&key) {
             return Some(Rc::clone(week));
         }

@@ -1,7 +1,8 @@
 // Checks every page at three widths, light and dark: axe-core reports no violation, no page is wider than the screen,
 // and the browser logs no error. `node check.mjs [PROGRAM]`
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Chromium } from "./chromium.mjs";
@@ -84,6 +85,94 @@ async function editSchedule(tab, address) {
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "New schedule: done"`);
   await checkAtEachWidth(tab, "the result of a schedule");
+}
+
+/** Moves an edge of the drawn week with the pointer and with the keyboard, and checks the field and the preview. */
+async function dragEdges(tab, browser, address) {
+  const editor = `${address}/object/shop/deploy/slept/schedule`;
+  const hours = () => tab.evaluate(`document.querySelector("[name=hours]").value`);
+  const expect = (what, found, expected) => {
+    if (JSON.stringify(found) !== JSON.stringify(expected)) problems.push(`${what}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
+  };
+  await tab.open(editor, 1280, "light");
+  expect("the hours before", await hours(), "Mon-Fri 09:00-19:00");
+  const edge = (name) => tab.evaluate(`(() => {
+    const box = document.querySelector(".edge.${name}").getBoundingClientRect();
+    const week = document.querySelector("[data-edges]").getBoundingClientRect();
+    return { x: box.left + box.width / 2, y: box.top + box.height / 2, hour: week.width / 168 };
+  })()`);
+  // From 19:00 to 17:00 and a few minutes, which snaps to 17:00.
+  const stop = await edge("hours1");
+  await tab.drag(stop, { x: stop.x - stop.hour * 1.95, y: stop.y + 60 });
+  expect("the hours after a drag", await hours(), "Mon-Fri 09:00-17:00");
+  const start = await edge("hours0");
+  await tab.drag(start, { x: start.x + 2000, y: start.y });
+  expect("the hours after a drag beyond the stop", await hours(), "Mon-Fri 16:45-17:00");
+  await checkAtEachWidth(tab, "the dragged schedule");
+  await tab.show(1280, "light");
+  await tab.evaluate(`document.querySelector(".edge.hours0").focus()`);
+  for (let presses = 0; presses < 32; presses++) await tab.press("ArrowLeft", "ArrowLeft", 37);
+  expect("the hours after arrow keys", await hours(), "Mon-Fri 08:45-17:00");
+  const said = await tab.evaluate(`(({ role, ariaLabel, ariaValueText }) => [role, ariaLabel, ariaValueText])(document.activeElement)`);
+  expect("the focused edge", said, ["slider", "Start", "08:45"]);
+  // Typed times move the edges; other days hide them.
+  const type = (text) => tab.evaluate(`{ const it = document.querySelector("[name=hours]"); it.value = ${JSON.stringify(text)};
+    it.dispatchEvent(new Event("input", { bubbles: true })); }`);
+  const shown = () => tab.evaluate(`[...document.querySelectorAll(".edge.hours0:not([hidden])")].map((it) => it.dataset.time)`);
+  await type("Mon-Fri 07:30-17:00");
+  expect("the edges after typing", [...new Set(await shown())], ["07:30"]);
+  await type("Tue-Fri 07:30-17:00");
+  expect("the edges after typing other days", await shown(), []);
+  await type("Mon-Fri 08:45-17:00");
+  await tab.evaluate(`document.querySelector("[name=hours]").focus()`);
+  await tab.press("Enter", "Enter", 13);
+  await tab.until(`document.querySelector("h1").textContent.startsWith("New schedule for")`);
+  const preview = await tab.evaluate(`document.querySelector("main").textContent`);
+  for (const part of ["dayshift/hours='Mon-Fri 08:45-17:00'", "instead of 50 h"]) {
+    if (!preview.includes(part)) problems.push(`the preview after dragging has no ${part}: ${preview.slice(0, 400)}`);
+  }
+  const disabled = () => tab.evaluate(`document.querySelector(".acts button").disabled`);
+  expect("the button of the preview is disabled", await disabled(), false);
+  await tab.evaluate(`document.querySelector(".edge.hours1").focus()`);
+  await tab.press("ArrowRight", "ArrowRight", 39);
+  expect("the hours after a key on the preview", await hours(), "Mon-Fri 08:45-17:15");
+  expect("the button is disabled after an edit", await disabled(), true);
+  for (const { method, params } of browser.takeEvents()) {
+    if (method === "Log.entryAdded") problems.push(`while dragging: ${params.entry.text}`);
+    if (method === "Runtime.exceptionThrown") problems.push(`while dragging: ${params.exceptionDetails.exception?.description}`);
+  }
+}
+
+/** Checks that the overview of 2,000 workloads in 40 namespaces fits on two screens. */
+async function checkLargeOverview(browser) {
+  const folder = mkdtempSync(join(tmpdir(), "workloads-"));
+  const file = join(folder, "workloads.yaml");
+  const problem = (nth) => [
+    "dayshift/except: '2026-13-01'", "dayshift/hour: '09:00-19:00'", "dayshift/wake-until: 'tonight'"][nth % 3];
+  const workload = (_, nth) => `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: app-${nth}
+  namespace: team-${nth % 40}
+  annotations:
+    dayshift/hours: 'Mon-Fri ${String(6 + nth % 5).padStart(2, "0")}:00-19:00'
+${nth % 50 === 7 ? `    ${problem(nth)}\n` : ""}spec: { replicas: ${1 + nth % 5} }
+`;
+  writeFileSync(file, Array.from({ length: 2000 }, workload).join("---\n"));
+  const [sandbox, address, url] = await serve(program, [file, "--from", "2026-10-23 08:00", "--for", "1h"], "ignore");
+  try {
+    const tab = await browser.tab();
+    await tab.open(url, 1280, "light");
+    await tab.until(`document.querySelector("h1").textContent === "Overview"`);
+    await tab.open(`${address}/?refresh=off`, 1280, "light");
+    const found = await tab.evaluate(`({ height: document.scrollingElement.scrollHeight, text: document.querySelector("main").textContent })`);
+    if (!found.text.includes("Workloads2000")) problems.push(`the large overview is: ${found.text.slice(0, 400)}`);
+    if (found.height > 1800) problems.push(`the overview of 2,000 workloads is ${found.height} px high`);
+    await audit(tab, "the overview of 2,000 workloads");
+  } finally {
+    sandbox.kill();
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Requests a wake with only the keyboard, confirms it, and checks each page on the way. */
@@ -191,13 +280,15 @@ try {
     for (const { method, params } of browser.takeEvents()) {
       const isKnown = page === "/nothing" && params?.entry?.text?.includes("404");
       if (method === "Log.entryAdded" && !isKnown) problems.push(`${place}: ${params.entry.text}`);
-      if (method === "Runtime.exceptionThrown") problems.push(`${place}: a script ran`);
+      if (method === "Runtime.exceptionThrown") problems.push(`${place}: the script failed: ${params.exceptionDetails.exception?.description}`);
     }
   }
   await checkTelephone(tab, address);
   await checkOverview(tab, address);
   await requestWake(tab, browser, address);
+  await dragEdges(tab, browser, address);
   await editSchedule(tab, address);
+  await checkLargeOverview(browser);
   // The theme that a reader chooses takes precedence over that of the system.
   const color = `getComputedStyle(document.body).backgroundColor`;
   for (const scheme of SCHEMES) for (const theme of SCHEMES) {

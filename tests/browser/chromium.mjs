@@ -90,9 +90,20 @@ class Tab {
 
   /** Presses a key. */
   async press(key, code, windowsVirtualKeyCode) {
-    const text = key === "Enter" ? "\r" : key;
+    const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined;
     await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, code, text, windowsVirtualKeyCode });
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, windowsVirtualKeyCode });
+  }
+
+  /** Drags with the mouse from one point of the screen to another. */
+  async drag(from, to) {
+    const mouse = (type, { x, y }) =>
+      this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", buttons: type === "mouseReleased" ? 0 : 1, clickCount: 1 });
+    await mouse("mousePressed", from);
+    for (const part of [0.3, 0.7, 1]) {
+      await mouse("mouseMoved", { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
+    }
+    await mouse("mouseReleased", to);
   }
 
   /** Waits until a condition is true on the current page. */

@@ -11,6 +11,7 @@ const [directory = join(root, "docs/pictures"), program = join(root, "target/deb
 const PAGES = {
   overview: "/?refresh=off",
   timeline: "/timeline",
+  schedule: "/object/default/deploy/office-hours/schedule",
   "what-if": "/ns/default/what-if?hours=Mon-Fri+08:30-17:00&timezone=Europe/Berlin",
 };
 const MAX_BYTES = 120_000;
@@ -21,12 +22,21 @@ try {
   const tab = await browser.tab();
   await tab.open(url, 1000, "light");
   mkdirSync(directory, { recursive: true });
-  for (const [name, page] of Object.entries(PAGES)) for (const scheme of ["light", "dark"]) {
-    await tab.open(address + page, 1000, scheme);
+  const take = async (name, scheme) => {
     const png = smaller(await tab.screenshot());
     if (png.length > MAX_BYTES) throw new Error(`${name}, ${scheme}: ${png.length} bytes`);
-    writeFileSync(join(directory, `dashboard-${name}-${scheme}.png`), png);
-    console.log(`dashboard-${name}-${scheme}.png: ${png.length} bytes`);
+    writeFileSync(join(directory, `${name}-${scheme}.png`), png);
+    console.log(`${name}-${scheme}.png: ${png.length} bytes`);
+  };
+  for (const scheme of ["light", "dark"]) {
+    for (const [name, page] of Object.entries(PAGES)) {
+      await tab.open(address + page, 1000, scheme);
+      if (name === "schedule") {
+        await tab.evaluate(`document.querySelector(".edge.hours1").focus()`);
+        for (let presses = 0; presses < 8; presses++) await tab.press("ArrowLeft", "ArrowLeft", 37);
+      }
+      await take(`dashboard-${name}`, scheme);
+    }
   }
 } finally {
   await browser.close();

@@ -403,12 +403,12 @@ fn fields(filled_in: &FormFields) -> Markup {
                 }
             }
             label {
-                "For; empty for a pause without an end"
+                "For (a pause needs no end)"
                 input type="text" name="for" value=(filled_in.length);
             }
             label {
-                "or until, such as 22:00 or Mon 09:00"
-                input type="text" name="until" value=(filled_in.until);
+                "or until"
+                input type="text" name="until" value=(filled_in.until) placeholder="22:00 or Mon 09:00";
             }
             label { "Reason" input type="text" name="reason" value=(filled_in.reason); }
             button.primary type="submit" { "Preview" }

@@ -1,6 +1,7 @@
 //! The pages as HTML. `html!` escapes text from the cluster, and `printable` shows its invisible characters.
 
 mod action;
+mod edges;
 mod namespace;
 mod object;
 mod overview;

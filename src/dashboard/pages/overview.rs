@@ -47,8 +47,10 @@ impl Page<'_> {
                 @let rows: Vec<&Row> = self.view.rows.iter().map(|row| &**row).collect();
                 @let outlook = self.outlook(&rows);
                 (self.working(&rows))
-                (self.counts(&rows, None))
-                (self.attention(&rows, None))
+                div.columns.pair {
+                    (self.counts(&rows, None))
+                    (self.attention(&rows, None))
+                }
                 div.columns {
                     (self.saved(savings, &outlook))
                     (self.coming(&rows, &outlook))

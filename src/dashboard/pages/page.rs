@@ -92,7 +92,8 @@ impl Page<'_> {
         let head = html! {
             form.search method="get" action="/timeline" role="search" {
                 @for (name, value) in search.pairs() { input type="hidden" name=(name) value=(value); }
-                input type="search" name="q" aria-label="Find workloads by name" value=[self.params.text.as_deref()];
+                input type="search" name="q" aria-label="Find workloads by name" placeholder="Workload"
+                    value=[self.params.text.as_deref()];
                 button type="submit" { "Find" }
             }
             details.menu {

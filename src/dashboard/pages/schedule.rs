@@ -11,15 +11,16 @@ use dayshift_workload::{
     Inputs, InvalidSchedule, Key, Observed, ParsedInputs, Replicas,
     savings::{Bill, Price, Saved, short_number},
 };
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::dashboard::{
     form::{ActionForm, EDIT_SCHEDULE, EDITABLE, ScheduleFields},
     pages::{
         action::{denied, hidden},
+        edges::{SCRIPT, draggable_edges},
         object::caret,
         page::{Kind, MAX_ZONES, Page, namespace_path, path, safe, said, section, table},
-        week::{Week, day_name, days, legend, midnight, patterns},
+        week::{Week, axis, days, legend, midnight, patterns},
     },
     plan::{ActionPlan, PreviewedEdit},
     view::Row,
@@ -41,14 +42,26 @@ const fn label(key: Key) -> (&'static str, &'static str) {
         Key::Timezone => ("Time zone", "Europe/Berlin"),
         Key::Except => ("Excluded dates", "2026-12-24..2027-01-03"),
         Key::Extra => ("Additional windows", "2026-12-05 09:00-18:00"),
+        Key::StopAfter => ("Stop after each start", "8h"),
         _ => ("", ""),
     }
+}
+
+/// A row of drawn days.
+pub(super) struct DrawnPlan<'p> {
+    pub(super) heading: Markup,
+    /// The name for screen readers.
+    pub(super) name: String,
+    pub(super) plan: Option<&'p WorkloadPlan>,
+    /// The values in the form, if users can drag the edges of this row.
+    pub(super) edited: Option<&'p Inputs>,
 }
 
 impl Page<'_> {
     /// Renders the page that edits the schedule of a workload.
     pub(crate) fn schedule_editor(&self, row: &Row) -> String {
-        let week = self.drawn_weeks(&[("Now", self.plan_of(row, self.end_of_drawing(row)))], row);
+        let now = ("Now", self.plan_of(row, self.end_of_drawing(row)));
+        let week = self.drawn_weeks(&[now], row, &row.observed.inputs);
         let content = html! {
             h1 { "Schedule of " (safe(&row.status.object.full_name())) }
             p.lead { "Change it and see the new week. Nothing is written before you confirm it." }
@@ -76,7 +89,7 @@ impl Page<'_> {
             ParsedInputs::Unscheduled => html! {
                 p.banner.bad role="alert" {
                     "With these values it would have no schedule. Write running hours, start or stop \
-                        times, or the name of a schedule."
+                        times, the name of a schedule, or the time after which it stops."
                 }
             },
             ParsedInputs::Invalid(refusal) => self.problems_of(&refusal, &scheduled.inputs),
@@ -152,7 +165,7 @@ impl Page<'_> {
                     }
                 }
                 (self.when_applied(row, edit))
-                (self.drawn_weeks(&plans, row))
+                (self.drawn_weeks(&plans, row, &edited.scheduled.inputs))
                 (figures_table("New", &figures, self.price))
                 (section("changes", "What is written", &html! {
                     (table("changes", &["Annotation", "Now", "New"], &changes))
@@ -267,22 +280,26 @@ impl Page<'_> {
         midnight(today + Days::new(DAYS), zone)
     }
 
-    /// The drawn days from today, one row for each plan.
-    fn drawn_weeks(&self, plans: &[(&str, Option<WorkloadPlan>)], row: &Row) -> Markup {
-        let rows: Vec<_> = plans
-            .iter()
-            .map(|(name, plan)| (html! { (name) }, (*name).to_owned(), plan.as_ref()))
-            .collect();
-        self.weeks(&rows, self.zone_of(row))
+    /// The drawn days from today, one row for each plan. The form has the values of the last one.
+    fn drawn_weeks(
+        &self,
+        plans: &[(&str, Option<WorkloadPlan>)],
+        row: &Row,
+        edited: &Inputs,
+    ) -> Markup {
+        let last = plans.len().saturating_sub(1);
+        let plans = plans.iter().enumerate();
+        let rows = plans.map(|(at, (name, plan))| DrawnPlan {
+            heading: html! { (name) },
+            name: (*name).to_owned(),
+            plan: plan.as_ref(),
+            edited: (at == last && self.token.is_some()).then_some(edited),
+        });
+        self.weeks(&rows.collect::<Vec<_>>(), self.zone_of(row))
     }
 
-    /// The section with the drawn days from today, one row for each plan: its heading, its name for screen
-    /// readers and the plan.
-    pub(super) fn weeks(
-        &self,
-        plans: &[(Markup, String, Option<&WorkloadPlan>)],
-        zone: Zone,
-    ) -> Markup {
+    /// The section with the drawn days from today, one row for each plan.
+    pub(super) fn weeks(&self, plans: &[DrawnPlan<'_>], zone: Zone) -> Markup {
         let today = self.view.now.with_timezone(&zone).date_naive();
         let period = Period::new(
             midnight(today, zone),
@@ -291,16 +308,24 @@ impl Page<'_> {
         let names = period.map_or_else(|_| Vec::new(), |period| days(period, zone));
         let weeks: Vec<_> = plans
             .iter()
-            .map(|(heading, name, plan)| {
-                let week = plan.and_then(|plan| self.week(plan, period.ok()?, zone));
-                let runs = plan.and_then(WorkloadPlan::runs).map_or(1, Replicas::get);
-                (heading, name, week, runs)
+            .map(|drawn| {
+                let week = drawn
+                    .plan
+                    .and_then(|plan| self.week(plan, period.ok()?, zone));
+                (drawn, week)
             })
             .collect();
-        let largest = weeks
-            .iter()
-            .map(|(_, _, week, runs)| week.as_ref().map_or(1, Week::largest).max(*runs));
+        let largest = weeks.iter().map(|(drawn, week)| {
+            let runs = drawn.plan.and_then(WorkloadPlan::runs);
+            let runs = runs.map_or(1, Replicas::get);
+            week.as_ref().map_or(1, Week::largest).max(runs)
+        });
         let largest = largest.max().unwrap_or(1);
+        let edges = |drawn: &DrawnPlan<'_>| {
+            let spec = drawn.plan?.spec()?;
+            draggable_edges(drawn.edited?, &spec.schedule, period.ok()?)
+        };
+        let minutes = period.map(|period| (period.until() - period.from()).num_minutes());
         let content = html! {
             (patterns())
             div.scroll tabindex="0" role="group" aria-labelledby="week" {
@@ -309,22 +334,22 @@ impl Page<'_> {
                         tr {
                             th scope="col" { "Schedule" }
                             th.week scope="col" {
-                                span.axis {
-                                    @for (position, date) in names.iter().enumerate() {
-                                        span { (day_name(*date, position)) }
-                                    }
-                                }
+                                (axis(&names))
                             }
                         }
                     }
                     tbody {
-                        @for (heading, name, week, _) in &weeks {
+                        @for (drawn, week) in &weeks {
                             tr {
-                                th scope="row" { (heading) }
+                                th scope="row" { (drawn.heading) }
                                 td.week {
                                     @match week {
                                         Some(week) => {
-                                            (week.picture(&format!("{}: {}", safe(name), week.sum()), largest))
+                                            @let edges = edges(drawn);
+                                            @let span = edges.as_ref().and(minutes.ok());
+                                            div.edged data-edges=[edges] data-span=[span] {
+                                                (week.picture(&format!("{}: {}", safe(&drawn.name), week.sum()), largest))
+                                            }
                                         }
                                         None => { span.far { "unknown" } }
                                     }
@@ -335,6 +360,11 @@ impl Page<'_> {
                 }
             }
             p.far { "In the time zone " (zone.name()) ", with the active overrides." }
+            // Only the script can move an edge.
+            p.far.drag hidden {
+                "Drag an edge, or select it with the Tab key and press an arrow key. It moves in steps of 15 \
+                    minutes, on all days of its item in the field."
+            }
             details { summary { "Legend" } (legend()) }
         };
         section("week", "Seven days", &content)
@@ -349,7 +379,7 @@ impl Page<'_> {
                 Some(name) => format!("the schedule {name}"),
                 None => format!("the {}", inputs.origin(key)?.name()),
             };
-            Some(format!("now from {place}: {text}"))
+            Some((place, text.to_owned()))
         };
         let content = html! {
             @if inputs.text(Key::Scale).is_some() {
@@ -375,16 +405,18 @@ impl Page<'_> {
                         span.far { "An empty field removes the annotation from the workload." }
                     }
                 }
+                script { (PreEscaped(SCRIPT)) }
             }
         };
         section("edit", "Edit", &content)
     }
 
-    /// A field for each editable annotation. `hint` is the value that applies if the field is empty.
+    /// A field for each editable annotation. `inherited` is the place and the text of the value that applies
+    /// if the field is empty.
     pub(super) fn schedule_inputs(
         &self,
         fields: &ScheduleFields,
-        hint: impl Fn(Key) -> Option<String>,
+        inherited: impl Fn(Key) -> Option<(String, String)>,
     ) -> Markup {
         let names = self.schedule_names();
         let rows = self.view.rows.iter();
@@ -398,13 +430,15 @@ impl Page<'_> {
             div.fields {
                 @for key in EDITABLE {
                     @let (name, example) = label(key);
+                    @let inherited = inherited(key);
                     label {
                         span.label { (name) }
                         input type="text" name=(key.name()) value=(fields.text(key)) list=[list(key)]
+                            data-inherited=[inherited.as_ref().map(|(_, text)| text)]
                             autocomplete="off" spellcheck="false";
                         span.far {
-                            @match hint(key) {
-                                Some(hint) => { (safe(&hint)) }
+                            @match &inherited {
+                                Some((place, text)) => { "now from " (safe(place)) ": " (safe(text)) }
                                 None => { "such as " code { (example) } }
                             }
                         }

@@ -7,7 +7,7 @@ use dayshift_manifest::plan::Period;
 use dayshift_text::counted;
 use maud::{Markup, html};
 
-use super::week::{Week, day_name, days, legend, midnight, patterns};
+use super::week::{Week, axis, days, legend, midnight, patterns};
 use crate::dashboard::pages::page::{Kind, Page, badge, next, path, safe, said};
 use crate::dashboard::{
     form::FormFields,
@@ -273,12 +273,12 @@ impl Page<'_> {
                 label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
                 @if self.view.asks || self.token.is_some() {
                     label {
-                        "Label, such as app=shop"
-                        input type="text" name="label" value=[params.label.as_deref()];
+                        "Label"
+                        input type="text" name="label" placeholder="app=shop" value=[params.label.as_deref()];
                     }
                     label {
-                        "Team: a label of Namespaces"
-                        input type="text" name="team" value=[params.team.as_deref()];
+                        "Team (a label of Namespaces)"
+                        input type="text" name="team" placeholder="team=payments" value=[params.team.as_deref()];
                     }
                 }
                 @let others = Params { from: params.from, sort: params.sort, ..params.common() };
@@ -338,11 +338,7 @@ impl Page<'_> {
                             th scope="col" { (self.sort_link(Sort::Next, "Next")) }
                             @if columns.schedules { th scope="col" { "Schedule" } }
                             th.week scope="col" {
-                                span.axis {
-                                    @for (position, date) in names.iter().enumerate() {
-                                        span { (day_name(*date, position)) }
-                                    }
-                                }
+                                (axis(&names))
                             }
                         }
                     }

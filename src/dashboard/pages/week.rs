@@ -379,6 +379,19 @@ pub(super) fn day_name(date: NaiveDate, position: usize) -> String {
     date.format(format).to_string()
 }
 
+/// The names of these days above a week: the weekday, and the date below it.
+pub(super) fn axis(dates: &[NaiveDate]) -> Markup {
+    html! {
+        span.axis {
+            @for (position, date) in dates.iter().enumerate() {
+                @let name = day_name(*date, position);
+                @let (weekday, date) = name.split_once(' ').unwrap_or_default();
+                span { span.weekday { (weekday) } " " (date) }
+            }
+        }
+    }
+}
+
 /// The fill patterns, once for each page.
 pub(super) fn patterns() -> Markup {
     html! {

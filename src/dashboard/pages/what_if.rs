@@ -10,7 +10,7 @@ use crate::dashboard::{
     form::ScheduleFields,
     pages::{
         page::{Kind, Page, namespace_path, safe, said, section},
-        schedule::figures_table,
+        schedule::{DrawnPlan, figures_table},
         sentence::schedule_text,
     },
     trial::{Trial, TrialContext},
@@ -176,15 +176,18 @@ impl Page<'_> {
                 (heading, text, self.plan_of(row, self.end_of_week()))
             })
             .collect();
-        let mut plans = vec![(
-            html! { strong { "Tried" } },
-            "tried".to_owned(),
-            tried.as_ref(),
-        )];
-        let present = present.iter();
-        plans.extend(
-            present.map(|(heading, text, plan)| (heading.clone(), text.clone(), plan.as_ref())),
-        );
+        let mut plans = vec![DrawnPlan {
+            heading: html! { strong { "Tried" } },
+            name: "tried".to_owned(),
+            plan: tried.as_ref(),
+            edited: None,
+        }];
+        plans.extend(present.iter().map(|(heading, text, plan)| DrawnPlan {
+            heading: heading.clone(),
+            name: text.clone(),
+            plan: plan.as_ref(),
+            edited: None,
+        }));
         let more = trial.present.len().saturating_sub(MAX_DRAWN);
         html! {
             (self.weeks(&plans, self.zone()))

@@ -218,11 +218,14 @@ pub(crate) struct Node {
 const VOID: [&str; 3] = ["meta", "link", "input"];
 const TAGS: &str = "html head meta title link body a header div span nav main h1 h2 h3 p section ul \
                     li table thead tbody tr th td time dl dt dd code pre mark strong details summary \
-                    form label select option optgroup datalist input button svg defs pattern path rect ol";
+                    form label select option optgroup datalist input button svg defs pattern path rect ol script";
 const ATTRIBUTES: &str = "lang class charset name content rel href type id aria-label aria-current \
                           aria-labelledby aria-hidden focusable tabindex role scope colspan data-heading datetime \
                           value selected list method action viewBox preserveAspectRatio width height \
-                          patternUnits d fill title label autocomplete spellcheck";
+                          patternUnits d fill title label autocomplete spellcheck placeholder hidden data-edges data-span \
+                          data-inherited";
+/// The only script that a page can have.
+pub(crate) const SCRIPT: &str = include_str!("../../../src/dashboard/pages/edges.js");
 
 impl Page {
     pub(crate) fn read(html: &str) -> Self {
@@ -251,6 +254,13 @@ impl Page {
                 let (node, after) = element(opening);
                 page.nodes.push(node);
                 let at = page.nodes.len() - 1;
+                // Its content is not HTML.
+                let after = match &*page.nodes[at].tag {
+                    "script" => after
+                        .strip_prefix(SCRIPT)
+                        .expect("the dashboard's own script"),
+                    _ => after,
+                };
                 if VOID.contains(&&*page.nodes[at].tag) {
                     page.nodes[at].end = at + 1;
                 } else {
@@ -278,6 +288,18 @@ impl Page {
     pub(crate) fn within(&self, node: &Node) -> &[Node] {
         let at = self.nodes.iter().position(|it| std::ptr::eq(it, node));
         &self.nodes[at.unwrap() + 1..node.end]
+    }
+
+    /// The texts of the table cells of the row with this heading.
+    pub(crate) fn cells(&self, heading: &str) -> Vec<String> {
+        let mut rows = self.all("tr");
+        let row = rows.find(|it| {
+            let mut headings = self.within(it).iter().filter(|it| it.tag == "th");
+            headings.next().is_some_and(|it| it.text == heading)
+        });
+        let row = row.unwrap_or_else(|| panic!("no {heading}: {}", self.text()));
+        let cells = self.within(row).iter().filter(|it| it.tag == "td");
+        cells.map(|it| it.text.clone()).collect()
     }
 }
 

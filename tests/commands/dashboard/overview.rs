@@ -223,9 +223,11 @@ fn pages_of_two_thousand_workloads_are_small() {
         "/ns/dev",
         "/ns/dev/what-if",
         "/ns/dev/what-if?hours=Mon-Fri+09:00-17:00",
+        "/object/dev/deploy/web-0000",
         "/object/dev/deploy/web-0000/schedule",
     ] {
         let answer = served.get(path);
+        assert_eq!(answer.status, 200, "{path}");
         assert!(answer.body.len() < 300_000, "{path}: {}", answer.body.len());
     }
 }

@@ -26,18 +26,6 @@ fn edited(served: &Served, values: &[(&str, &str)]) -> Answer {
     post(served, "/confirm", &[&fields[..], values].concat())
 }
 
-/// The texts of the table cells of the row with this heading.
-fn cells(page: &Page, heading: &str) -> Vec<String> {
-    let mut rows = page.all("tr");
-    let row = rows.find(|it| {
-        let mut headings = page.within(it).iter().filter(|it| it.tag == "th");
-        headings.next().is_some_and(|it| it.text == heading)
-    });
-    let row = row.unwrap_or_else(|| panic!("no {heading}: {}", page.text()));
-    let cells = page.within(row).iter().filter(|it| it.tag == "td");
-    cells.map(|it| it.text.clone()).collect()
-}
-
 fn patches(cluster: &Cluster) -> usize {
     let requests = cluster.api.requests().into_iter();
     requests.filter(|it| it.verb == "patch").count()
@@ -74,15 +62,15 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(cells(&page, "Running"), ["168 h", "40 h", "-128 h"]);
+    assert_eq!(page.cells("Running"), ["168 h", "40 h", "-128 h"]);
     let used = [
         "336 replica-hours",
         "80 replica-hours",
         "-256 replica-hours",
     ];
-    assert_eq!(cells(&page, "Used"), used);
-    assert_eq!(cells(&page, "Starts"), ["0", "5", "+5"]);
-    assert_eq!(cells(&page, "dayshift/hours"), ["00:00-24:00", OFFICE]);
+    assert_eq!(page.cells("Used"), used);
+    assert_eq!(page.cells("Starts"), ["0", "5", "+5"]);
+    assert_eq!(page.cells("dayshift/hours"), ["00:00-24:00", OFFICE]);
     let weeks = page.all("svg").filter(|it| it.has_class("week")).count();
     assert_eq!(weeks, 2, "the old and the new week");
     assert_eq!(
@@ -130,10 +118,7 @@ fn shows_money_with_a_price() {
     let served = Served::of(&cluster, &["--price", "cpu=0.5,currency=EUR"]);
     let page = Page::read(&edited(&served, &[("hours", OFFICE)]).body);
     // 2 replicas with half a core each: 0.50 EUR an hour.
-    assert_eq!(
-        cells(&page, "Cost"),
-        ["84.00 EUR", "20.00 EUR", "-64.00 EUR"]
-    );
+    assert_eq!(page.cells("Cost"), ["84.00 EUR", "20.00 EUR", "-64.00 EUR"]);
     assert!(
         page.text().contains("(64.00 EUR) a week"),
         "{}",
@@ -261,6 +246,58 @@ fn forged_and_oversized_forms_change_nothing() {
         assert!([400, 409].contains(&answer.status), "{id}: {}", answer.body);
     }
     assert_eq!(patches(&cluster), 0);
+}
+
+/// The script needs the places of the times; without it, the form has the same field.
+#[test]
+fn the_edges_of_the_week_are_those_of_the_times_in_the_form() {
+    let cluster = cluster();
+    cluster.deployment("office", 1, &[("hours", OFFICE), ("timezone", "UTC")]);
+    let served = Served::of(&cluster, &[]);
+    let edges = |page: &Page| {
+        let mut weeks = page.all("div").filter_map(|it| it.attribute("data-edges"));
+        let edges = weeks.next().map(str::to_owned);
+        assert_eq!(weeks.next(), None, "one week can be edited");
+        edges
+    };
+    let editor = served.page("/object/dev/deploy/office/schedule");
+    let found = edges(&editor).unwrap();
+    // Five days of the seven that are drawn.
+    assert_eq!(found.split(' ').count(), 10, "{found}");
+    assert!(found.starts_with("hours,0,"), "{found}");
+    let script = editor.all("script").count();
+    assert_eq!(script, 1);
+    assert_eq!(edges(&served.page("/object/dev/deploy/web/schedule")), None);
+    // The week of the preview has the edges of the new values, not of the present ones.
+    let preview = edited(&served, &[("hours", "Mon-Sun 09:00-12:00,13:00-17:00")]);
+    let found = edges(&Page::read(&preview.body)).unwrap();
+    assert_eq!(found.split(' ').count(), 28, "{found}");
+}
+
+#[test]
+fn stop_after_is_checked_by_the_parser_and_written() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    for (after, output) in [
+        ("8", "8 is not a duration"),
+        ("31d", "31d is too long"),
+        ("8h since lunch", "since lunch is not known here"),
+    ] {
+        let answer = edited(&served, &[("stop-after", after)]);
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        let page = Page::read(&answer.body);
+        assert!(page.text().contains(output), "{output}: {}", page.text());
+        assert_eq!(field(&page, "stop-after").as_deref(), Some(after));
+    }
+    assert_eq!(patches(&cluster), 0);
+    let asked = edited(&served, &[("hours", OFFICE), ("stop-after", "2h")]);
+    let page = Page::read(&asked.body);
+    assert_eq!(page.cells("dayshift/stop-after"), ["none", "2h"]);
+    // Each of the five starts is stopped after 2 hours.
+    assert_eq!(page.cells("Running")[1], "10 h");
+    confirmed(&served, &asked);
+    let written = cluster.annotation("web", "stop-after");
+    assert_eq!(written.as_deref(), Some("2h"));
 }
 
 /// The next sync of GitOps would remove the annotations.

@@ -3,6 +3,8 @@
 use std::time::Instant;
 
 use chrono::{TimeDelta, Utc};
+use kube_in_memory::Writer;
+use serde_json::json;
 
 use super::browser::{Page, Served};
 use crate::fake_server::Cluster;
@@ -18,18 +20,6 @@ fn cluster() -> Cluster {
     cluster.deployment("api", 1, &[("hours", "00:00-24:00")]);
     cluster.deployment("batch", 1, &[("hours", "daily 20:00-22:00")]);
     cluster
-}
-
-/// The texts of the table cells of the row with this heading.
-fn cells(page: &Page, heading: &str) -> Vec<String> {
-    let mut rows = page.all("tr");
-    let row = rows.find(|it| {
-        let mut headings = page.within(it).iter().filter(|it| it.tag == "th");
-        headings.next().is_some_and(|it| it.text == heading)
-    });
-    let row = row.unwrap_or_else(|| panic!("no {heading}: {}", page.text()));
-    let cells = page.within(row).iter().filter(|it| it.tag == "td");
-    cells.map(|it| it.text.clone()).collect()
 }
 
 /// The names of the workloads in the section about the effect now.
@@ -68,20 +58,17 @@ fn compares_both_schedules_side_by_side() {
 
     let page = served.page(&format!("{address}?{OFFICE}"));
     // Two workloads run all 168 hours, and one runs 14; then each runs 40.
-    assert_eq!(cells(&page, "Running"), ["350 h", "120 h", "-230 h"]);
+    assert_eq!(page.cells("Running"), ["350 h", "120 h", "-230 h"]);
     let used = [
         "518 replica-hours",
         "160 replica-hours",
         "-358 replica-hours",
     ];
-    assert_eq!(cells(&page, "Used"), used);
+    assert_eq!(page.cells("Used"), used);
     let fewer = "69 % fewer replica-hours than now, in seven days";
     assert!(page.text().contains(fewer), "{}", page.text());
-    assert_eq!(cells(&page, "Starts")[1], "15");
-    assert_eq!(
-        cells(&page, "Starts Mon-Fri 09:00-17:00"),
-        ["0", "15", "+15"]
-    );
+    assert_eq!(page.cells("Starts")[1], "15");
+    assert_eq!(page.cells("Starts Mon-Fri 09:00-17:00"), ["0", "15", "+15"]);
     let text = page.text();
     for part in [
         "kubectl annotate namespace/dev --overwrite dayshift/hours='Mon-Fri 09:00-17:00'",
@@ -97,6 +84,35 @@ fn compares_both_schedules_side_by_side() {
     let colors = page.all("a").find(|it| it.text == "Dark").unwrap();
     let expected = "/ns/dev/what-if?hours=Mon-Fri+09%3A00-17%3A00&theme=dark";
     assert_eq!(colors.attribute("href"), Some(expected));
+}
+
+/// A workload without times runs until its timer ends, so equal annotations do not mean equal weeks.
+#[test]
+fn counts_the_timer_of_each_workload() {
+    let cluster = Cluster::new();
+    for (name, hours) in [("young", 1), ("old", 40)] {
+        cluster.deployment(name, 1, &[("stop-after", "48h")]);
+        let started = Utc::now() - TimeDelta::hours(hours);
+        let started = started.format("%Y-%m-%dT%H.%M.%SZ").to_string();
+        let label = json!({"metadata": {"labels": {
+            "dayshift/state": "running", "dayshift/started": started,
+        }}});
+        let helper = Writer::new("kubectl");
+        cluster
+            .api
+            .merge_by(helper, "Deployment", "dev", name, &label)
+            .unwrap();
+    }
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/ns/dev/what-if?stop-after=50h");
+    let running = page.cells("Running");
+    let hours: Vec<f64> = running
+        .iter()
+        .map(|it| it.trim_end_matches(" h").parse().unwrap())
+        .collect();
+    // 47 and 8 hours now, 49 and 10 with the tried value.
+    assert!((hours[0] - 55.0).abs() < 0.2, "{running:?}");
+    assert!((hours[1] - 59.0).abs() < 0.2, "{running:?}");
 }
 
 #[test]
