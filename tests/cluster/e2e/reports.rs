@@ -3,12 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use chrono::{Days, Utc};
 use serde_json::{Value, json};
 
 use crate::e2e::kinds::{STATE, allow_every_kind, await_field, create, define, field};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+    ControlPlane, Dayshift, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -18,6 +19,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             enforce_that_gave_up_is_a_problem_and_announces_no_stop,
             a_shorter_wake_needs_the_shorten_flag,
             a_manual_0_stays_and_sync_restores_the_running_count,
+            a_wake_of_a_namespace_ends_what_sync_has_written,
+            the_state_of_a_later_version_has_one_explanation,
+            a_killed_controller_and_the_next_change_are_shown,
         ],
         scenarios![
             Parts::Pods;
@@ -29,9 +33,14 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-fn status(team: &TestNamespace<'_>, flags: &str) -> Output {
-    let line = format!("dayshift status -n {} {flags}", team.name());
+/// Runs `dayshift …` in the namespace, as the admin.
+fn dayshift(team: &TestNamespace<'_>, line: &str) -> Output {
+    let line = format!("dayshift {line} -n {}", team.name());
     team.plane().shell(&line)
+}
+
+fn status(team: &TestNamespace<'_>, flags: &str) -> Output {
+    dayshift(team, &format!("status {flags}"))
 }
 
 fn reasons(team: &TestNamespace<'_>, name: &str) -> Vec<String> {
@@ -74,8 +83,7 @@ fn enforce_that_gave_up_is_a_problem_and_announces_no_stop(plane: &ControlPlane)
     }
     assert!(!shown.stdout.contains("stops it within"), "{shown:?}");
     // The remedy works.
-    let sync = format!("dayshift sync deploy/web -n {}", team.name());
-    plane.shell(&sync).success();
+    dayshift(&team, "sync deploy/web").success();
     assert_eq!(team.replicas("web"), 0);
     assert!(status(&team, "").ok, "{:?}", status(&team, ""));
 }
@@ -86,10 +94,7 @@ fn a_shorter_wake_needs_the_shorten_flag(plane: &ControlPlane) {
     let (ago, later) = (now.plus(-3600).text(), now.plus(36_000).text());
     team.create(deployment("web").replicas(1).stop(ago).start(later));
     team.await_label("web", "dayshift/state", "adopted");
-    let wake = |flags: &str| {
-        let line = format!("dayshift wake deploy/web -n {} {flags}", team.name());
-        plane.shell(&line)
-    };
+    let wake = |flags: &str| dayshift(&team, &format!("wake deploy/web {flags}"));
     wake("--for 3h --reason 'load test'").success();
     let until = team.annotation("web", "dayshift/wake-until");
     let refused = wake("--for 30m --reason other");
@@ -125,9 +130,7 @@ fn a_manual_0_stays_and_sync_restores_the_running_count(plane: &ControlPlane) {
     let unless = ", unless it was scaled to 0 manually since its adoption";
     assert!(shown.contains(unless), "{shown}");
     start.assert_in_future("both workloads are scaled to 0 before the first boundary");
-    plane
-        .shell(&format!("dayshift sync deploy/synced -n {name}"))
-        .success();
+    dayshift(&team, "sync deploy/synced").success();
     assert_eq!(
         team.replicas("synced"),
         3,
@@ -150,6 +153,110 @@ fn a_manual_0_stays_and_sync_restores_the_running_count(plane: &ControlPlane) {
     let note =
         format!("note: {name}/left: it was at 0 when it was stopped, and the start leaves it at 0");
     assert!(shown.contains(&note), "{shown}");
+}
+
+/// `sync` stops all workloads, and a colleague wakes the namespace.
+fn a_wake_of_a_namespace_ends_what_sync_has_written(plane: &ControlPlane) {
+    let team = TestNamespace::new(plane, "synced-wake");
+    let now = soon(0);
+    let (ago, later) = (now.plus(-3600).text(), now.plus(36_000).text());
+    for name in ["one", "two", "own"] {
+        let web = deployment(name).replicas(2);
+        team.create(web.stop(ago.clone()).start(later.clone()));
+        team.await_label(name, "dayshift/state", "adopted");
+    }
+    dayshift(&team, "sync --all --yes").success();
+    dayshift(&team, "sleep deploy/own --for 2h").success();
+    let counts = || ["one", "two", "own"].map(|name| team.replicas(name));
+    assert_eq!(counts(), [0; 3]);
+    let name = team.name();
+    let woken = plane.shell(&format!("dayshift wake ns/{name} --for 1h"));
+    let expected =
+        format!("2 of 3 workloads; 1 has an override of its own: `dayshift wake --all -n {name}`");
+    assert!(woken.ok && woken.stdout.contains(&expected), "{woken:?}");
+    assert_eq!(counts(), [2, 2, 0]);
+    dayshift(&team, "sleep --all --for 2h --yes").success();
+    let woken = plane.shell(&format!("dayshift wake ns/{name} --for 90m"));
+    for expected in ["0 of 3 workloads", "3 have an override of their own"] {
+        assert!(!woken.ok && woken.stderr.contains(expected), "{woken:?}");
+    }
+    assert_eq!(counts(), [0; 3]);
+}
+
+/// A cluster is rolled back from a newer version, which wrote other labels.
+fn the_state_of_a_later_version_has_one_explanation(plane: &ControlPlane) {
+    let mut team = TestNamespace::new(plane, "later-version");
+    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    team.await_label("web", "dayshift/state", "adopted");
+    let label = "dayshift/fingerprint=v9-0123456789abcdef";
+    team.kubectl(&["label", "--overwrite", "deploy/web", label])
+        .success();
+    let explanation = "its state was written by a later version of dayshift, so this version leaves it \
+                       unchanged; use that version";
+    let message = team.await_event("web", "StateFromLaterVersion");
+    assert_eq!(message, explanation);
+    for line in ["status", "sleep deploy/web --for 1h --timeout 5s"] {
+        let ran = dayshift(&team, line);
+        let output = ran.stdout + &ran.stderr;
+        assert!(!ran.ok && output.contains(explanation), "{line}: {output}");
+        assert!(!output.contains("controller running"), "{line}: {output}");
+    }
+    assert_eq!(team.replicas("web"), 2);
+    let log = team.stop_controllers();
+    assert_eq!(log.matches(explanation).count(), 1, "{log}");
+}
+
+/// `web` is stopped on an excluded date, on which it has another stop but no start. The stop of `due` comes
+/// after the controller was killed.
+fn a_killed_controller_and_the_next_change_are_shown(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "killed");
+    let dashboard = Dayshift::run_as(
+        &plane.kubeconfig(),
+        &["dashboard", "-n", team.name(), "--kinds=deployments"],
+    );
+    let shows = |path: &str, expected: &str| {
+        eventually(&format!("{path} shows {expected}"), || {
+            dashboard.page(path)?.contains(expected).then_some(())
+        });
+    };
+    let today = Utc::now().date_naive();
+    let stop = soon(7);
+    let (again, start) = (stop.plus(10_800), stop.plus(18_000));
+    let web = deployment("web").replicas(2).start(start.text());
+    let web = web.stop(format!("{}; {}", stop.text(), again.text()));
+    let excluded = format!("{today}..{}", today + Days::new(1));
+    team.create(web.annotation("dayshift/except", excluded));
+    let due = stop.plus(8);
+    team.create(deployment("due").replicas(2).stop(due.text()));
+    shows("/", "No controller has acted yet");
+    team.run(&[]);
+    team.await_adopted("web", stop);
+    team.await_stopped("web", due);
+    shows("/", "dayshift is working");
+    team.kill_controllers();
+    due.assert_in_future("the controller was killed");
+
+    let day = today + Days::new(2);
+    let next = team.label("web", "dayshift/next").unwrap();
+    assert!(
+        !next.starts_with(&day.to_string()),
+        "the boundary is {next}"
+    );
+    let shown: Value = serde_json::from_str(&status(&team, "web -o json").stdout).unwrap();
+    let web = &shown["workloads"][0];
+    let next = web["next"].as_str().unwrap();
+    assert!(next.starts_with(&day.to_string()), "{web}");
+    assert_eq!(web["nextAction"], "start", "{web}");
+
+    due.plus(10).wait();
+    shows("/", "1 workload overdue");
+    let shown = status(&team, "");
+    let expected = "overdue; is the controller running?";
+    assert!(!shown.ok && shown.stdout.contains(expected), "{shown:?}");
+    assert_eq!(team.replicas("due"), 2);
+    team.run(&[]);
+    team.await_replicas("due", 0);
+    shows("/", "dayshift is working");
 }
 
 fn an_autoscaler_that_never_scales_down_is_a_problem(plane: &ControlPlane) {
