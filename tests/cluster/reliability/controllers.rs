@@ -3,14 +3,15 @@
 use std::thread;
 use std::time::Duration;
 
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
-use crate::support::too_slow;
+use crate::support::{Soon, too_slow};
 
 pub(crate) fn cases() -> Vec<Case> {
     [
@@ -23,6 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
             Plane::Shared;
             "two controllers" => two_controllers,
             "three controllers" => three_controllers,
+            "SIGKILL 20 times while timers of a team run out" => killed_while_timers_run_out,
         ]),
     ]
     .concat()
@@ -42,10 +44,68 @@ fn killed(place: &Place<'_>) -> Figures {
     scenario.slow_down();
     scenario.run();
     scenario.await_adopted();
+    let stop = scenario.stop.0;
+    kill_repeatedly(&mut scenario, profile, size, stop);
+    scenario.ends()
+}
+
+/// As [`killed`], for workloads without annotations, which the `stop-after` of their team stops a minute after
+/// their creation.
+fn killed_while_timers_run_out(place: &Place<'_>) -> Figures {
+    let profile = place.profile;
+    let size = Size {
+        fleet: profile.pick(100, 300),
+        lead: 65,
+        fault: profile.pick(5, 25),
+        recovery: profile.pick(8, 25),
+    };
+    let mut created = Utc::now();
+    let mut scenario = Scenario::set_with(
+        place,
+        "killed-timers",
+        size,
+        |fleet, namespace, _, start| {
+            let start = format!("--from-literal=start={}", start.text());
+            let account = format!("--serviceaccount={}:dayshift", namespace.name());
+            for arguments in [
+                &[
+                    "create",
+                    "configmap",
+                    "dayshift",
+                    "--from-literal=stop-after=1m",
+                    &start,
+                ][..],
+                &[
+                    "create",
+                    "role",
+                    "teams",
+                    "--verb=list,watch",
+                    "--resource-name=dayshift",
+                    "--resource=configmaps",
+                ],
+                &["create", "rolebinding", "teams", "--role=teams", &account],
+            ] {
+                namespace.kubectl(arguments).success();
+            }
+            created = Utc::now();
+            fleet.create_unscheduled(namespace);
+        },
+    );
+    scenario.slow_down();
+    scenario.read_team_defaults();
+    scenario.run();
+    scenario.await_adopted();
+    let first_stop = created + TimeDelta::seconds(60);
+    kill_repeatedly(&mut scenario, profile, size, first_stop);
+    scenario.ends()
+}
+
+/// Kills and restarts the controller from then on, while the fleet is stopped.
+fn kill_repeatedly(scenario: &mut Scenario<'_>, profile: Profile, size: Size, from: DateTime<Utc>) {
     scenario.stop_probes();
     let latency = json!({"latency": 20});
     scenario.proxy.disturb_requests("latency", &latency);
-    scenario.stop.wait();
+    Soon(from).wait();
     let mut random = fastrand::Rng::new();
     let mut kills = 0;
     let mut last = Utc::now();
@@ -61,9 +121,8 @@ fn killed(place: &Place<'_>) -> Figures {
         }
         scenario.begin_controller();
     }
-    scenario.record_fault(scenario.stop.0, last);
+    scenario.record_fault(from, last);
     scenario.proxy.heal();
-    scenario.ends()
 }
 
 fn stopped(place: &Place<'_>) -> Figures {

@@ -6,7 +6,7 @@ use futures::{StreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams, PostParams};
 
-use crate::support::{Namespace, Soon, block_on, deployment};
+use crate::support::{DeploymentBuilder, Namespace, Soon, block_on, deployment};
 
 /// The label of all Deployments in a fleet.
 pub(crate) const SELECTOR: &str = "fleet=web";
@@ -52,12 +52,27 @@ impl Fleet {
         namespace: &Namespace<'_>,
         times: impl Fn(usize) -> (String, String),
     ) {
+        self.create_from(namespace, |number, web| {
+            let (stop, start) = times(number);
+            web.stop(stop).start(start)
+        });
+    }
+
+    /// Creates the Deployments without a schedule of their own.
+    pub(crate) fn create_unscheduled(&self, namespace: &Namespace<'_>) {
+        self.create_from(namespace, |_, web| web);
+    }
+
+    fn create_from(
+        &self,
+        namespace: &Namespace<'_>,
+        with_times: impl Fn(usize, DeploymentBuilder) -> DeploymentBuilder,
+    ) {
         let api = deployments(namespace);
         let params = PostParams::default();
         let create = |(number, (name, replicas)): (usize, (&String, &i32))| {
             let web = deployment(name).replicas(*replicas).label("fleet", "web");
-            let (stop, start) = times(number);
-            let web = web.stop(stop).start(start).into();
+            let web = with_times(number, web).into();
             let (api, params) = (&api, &params);
             async move { api.create(params, &web).await.unwrap() }
         };

@@ -56,6 +56,18 @@ pub(crate) struct Size {
 impl<'a> Scenario<'a> {
     /// Creates a Namespace with the shipped RBAC and the fleet, and no controller.
     pub(crate) fn set(place: &Place<'a>, name: &str, size: Size) -> Self {
+        Self::set_with(place, name, size, |fleet, namespace, stop, start| {
+            fleet.create(namespace, stop, start);
+        })
+    }
+
+    /// Like [`Self::set`], with a fleet that `create` creates with this stop and start.
+    pub(crate) fn set_with(
+        place: &Place<'a>,
+        name: &str,
+        size: Size,
+        create: impl FnOnce(&Fleet, &Namespace<'_>, Soon, Soon),
+    ) -> Self {
         let namespace = place.plane.namespace(name);
         let manifest = ["apply", "-f", "manifests/namespaced.yaml"];
         namespace.kubectl(&manifest).success();
@@ -68,7 +80,7 @@ impl<'a> Scenario<'a> {
         let start = fault_ends.plus(size.recovery);
         let fleet = Fleet::of(size.fleet);
         let watch = FleetWatch::of(&namespace, fleet.clone());
-        fleet.create(&namespace, stop, start);
+        create(&fleet, &namespace, stop, start);
         Self {
             namespace,
             proxy,
@@ -109,6 +121,13 @@ impl<'a> Scenario<'a> {
     /// Limits later controllers to one request in flight.
     pub(crate) fn slow_down(&mut self) {
         self.flags.push("--max-in-flight=1");
+    }
+
+    /// Lets later controllers read the defaults of the team, and not those of the Namespace, for which they have no
+    /// permission.
+    pub(crate) fn read_team_defaults(&mut self) {
+        self.flags
+            .extend(["--team-defaults", "--namespace-defaults=false"]);
     }
 
     /// Starts another controller, and waits until it is ready.
