@@ -9,11 +9,13 @@ use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
 use dayshift_controller::Telemetry;
 use dayshift_manifest::plan::{CountedWith, OperatorResource, OtherManagers};
-use dayshift_operations::status::{Note, WorkloadStatus};
+use dayshift_operations::status::WorkloadStatus;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix,
-    TEAM_CONFIG_MAP, WorkloadRef, may_have_suspended_jobs,
+    TEAM_CONFIG_MAP, WorkloadRef,
+    events::{Condition, Message},
+    may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
 };
 
@@ -57,9 +59,7 @@ pub(super) struct Finding {
     pub(super) level: Level,
     /// The kind of message, which findings about different workloads share.
     pub(super) cause: String,
-    pub(super) text: String,
-    /// The command that helps.
-    pub(super) command: String,
+    pub(super) message: Message,
 }
 
 /// A message about one or more workloads.
@@ -67,9 +67,7 @@ pub(super) struct Finding {
 pub(super) struct RowFinding<'v> {
     pub(super) level: Level,
     pub(super) cause: String,
-    pub(super) text: String,
-    /// The command that helps, for the first workload.
-    pub(super) command: String,
+    pub(super) message: Message,
     pub(super) rows: Vec<&'v Row>,
 }
 
@@ -162,17 +160,19 @@ impl View {
                 let Finding {
                     level,
                     cause,
-                    text,
-                    command,
+                    message,
                 } = found;
-                let at = *known.entry((level, text.clone())).or_insert(findings.len());
+                let key = (level, message.text.clone());
+                let at = *known.entry(key).or_insert(findings.len());
                 match findings.get_mut(at) {
-                    Some(finding) => finding.rows.push(row),
+                    Some(finding) => {
+                        finding.rows.push(row);
+                        finding.message.also_for(&message);
+                    }
                     None => findings.push(RowFinding {
                         level,
                         cause,
-                        text,
-                        command,
+                        message,
                         rows: vec![row],
                     }),
                 }
@@ -190,8 +190,7 @@ impl Row {
         let error = |cause: String, text: String| Finding {
             level: Level::Error,
             cause,
-            text,
-            command: String::new(),
+            message: text.into(),
         };
         if status.problems.is_empty() {
             let lines = status.error.iter().flat_map(|lines| lines.lines());
@@ -222,12 +221,10 @@ impl Row {
             } else {
                 Level::Note
             };
-            let said = status.note_text(note.clone(), prefix, now);
             findings.push(Finding {
                 level,
-                cause: cause(note).to_owned(),
-                text: said.text,
-                command: said.command,
+                cause: note.heading().to_owned(),
+                message: status.message(note, prefix, now),
             });
         }
         findings
@@ -248,8 +245,10 @@ impl Row {
     /// Other managers of this workload.
     pub(super) fn managers(&self) -> OtherManagers {
         let operator = self.status.notes.iter().find_map(|note| match note {
-            Note::Operated { by } => Some(OperatorResource::Unscheduled(by.clone())),
-            Note::OwnerScheduled { .. } => Some(OperatorResource::Scheduled(CountedWith::Itself)),
+            Condition::Operated { by } => Some(OperatorResource::Unscheduled(by.clone())),
+            Condition::OwnerScheduled { .. } => {
+                Some(OperatorResource::Scheduled(CountedWith::Itself))
+            }
             _ => None,
         });
         OtherManagers {
@@ -275,38 +274,6 @@ impl Row {
     /// Whether another controller changed the count back.
     pub(super) const fn is_reverted(&self) -> bool {
         self.status.reverted_by.is_some()
-    }
-}
-
-/// The kind of a note, as the heading of all notes of that kind.
-const fn cause(note: &Note) -> &'static str {
-    match note {
-        Note::Overdue(_) => "A start or stop is overdue",
-        Note::StoppedAgainstSchedule { .. } => "Stopped although it should run",
-        Note::Waits { .. } => "The start waits for a dependency",
-        Note::IgnoresDependencies => "The start does not wait for a dependency",
-        Note::WaitsForSlot => "The start waits for a start slot",
-        Note::LeftStopped { .. } => "Stopped, and the schedule was removed",
-        Note::Unseen => "No controller has adopted it yet",
-        Note::SetManually { .. } | Note::SetDuringOverride { .. } => "Changed manually",
-        Note::Deleting => "Being deleted",
-        Note::Reverted { .. } => "Another controller reverted the count",
-        Note::Contradicted { .. } => "Adopted in another state than scheduled",
-        Note::StopsSoon { .. } => "Runs outside of its schedule and stops soon",
-        Note::EnforceGaveUp { .. } => "Enforcing the schedule has reached its limit",
-        Note::LaterVersion => "A later version of dayshift manages it",
-        Note::StaysAtZero => "The next start leaves it at 0",
-        Note::NoSchedule { .. } => "The schedule is not visible here",
-        Note::NamespaceAhead => "Annotations of the Namespace are not applied",
-        Note::UnknownCalendars => "A calendar is unknown here",
-        Note::NotReady { .. } => "Started, and not ready",
-        Note::StopNotice { .. } => "Stops soon",
-        Note::NoStart => "The schedule has no further start",
-        Note::NotCovered => "A Service does not wake it",
-        Note::RequestsIgnored { .. } => "Requests do not wake it",
-        Note::Operated { .. } | Note::OwnerScheduled { .. } => "An operator sets the count",
-        Note::TargetNotLowered { .. } => "An autoscaler keeps its target running",
-        Note::NothingSaved { .. } => "The original count is unknown",
     }
 }
 

@@ -6,7 +6,7 @@ use dayshift_cluster::{Writer, read::ObservedNamespace};
 use dayshift_schedule::ExtraWindows;
 use dayshift_workload::{
     AnnotationChange, Inputs, Key, Observed, Override, OverrideCommand, OverrideError,
-    ParseContext, ParsedInputs, Prefix, read,
+    ParseContext, ParsedInputs, Prefix, read, time_format::short_time,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -17,7 +17,6 @@ use crate::{
     override_messages::annotations_text,
     overrides::RequestError,
     selection::{AT_ONCE, Selection, retry},
-    status::time_format::short_time,
     until::{Until, UntilError},
 };
 

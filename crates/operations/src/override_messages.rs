@@ -3,20 +3,21 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::{Action, Zone};
+use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
-    AnnotationChange, Author, CountKind, Dependency, Kind, Observed, Origin, Override,
-    OverrideCommand, ParsedInputs, Pause, Prefix, Replicas, TEAM_CONFIG_MAP,
-    events::{reason_text, user_text},
-    read, waiting_start,
+    AnnotationChange, Author, CountKind, Kind, Observed, Origin, Override, OverrideCommand,
+    ParsedInputs, Pause, Prefix, Replicas, TEAM_CONFIG_MAP,
+    events::{
+        Condition, Message, Subject, describe_command, reason_text, specified, sync_help, user_text,
+    },
+    read,
+    time_format::short_time,
+    waiting_start,
 };
 
-use crate::{
-    overrides::{
-        AnnotatedWorkload, OverrideRequest, ReplacedOverride, RequestedOverride, SyncedCount,
-    },
-    status::time_format::short_time,
+use crate::overrides::{
+    AnnotatedWorkload, OverrideRequest, ReplacedOverride, RequestedOverride, SyncedCount,
 };
 
 /// The action that a controller carries out for a request, such as `awake until 22:00 CET`.
@@ -161,15 +162,11 @@ fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
     };
     let now = request.now;
     if let Some(required) = seen.contradicted_action(&spec, now) {
-        let (required, does) = match required {
-            Action::Start => ("running".to_owned(), "starts"),
-            Action::Stop => ("stopped".to_owned(), "stops"),
-            Action::Scale(count) => (count.to_string(), "scales"),
+        let message = Message {
+            text: format!("; the schedule specifies {}", specified(required)),
+            help: Some(sync_help(required, &seen.object, &request.prefix)),
         };
-        let sync = command("sync", seen, request);
-        return Some(format!(
-            "; the schedule specifies {required}: `{sync}` {does} it now"
-        ));
+        return Some(message.to_string());
     }
     let next = spec.next_after(&seen.object, seen.started(&spec), now)?;
     let at = short_time(next.at, spec.schedule.zone(), now);
@@ -206,26 +203,27 @@ pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<St
         return None;
     };
     let waiting = waiting_start(&parsed, seen, Some(request.now), request.now)?;
-    let names: Vec<_> = waiting.needed.iter().map(Dependency::to_string).collect();
-    let until = short_time(waiting.until, spec.schedule.zone(), request.now);
-    let names = names.join(", ");
-    Some(format!("its start waits for {names} until {until} at most"))
+    let condition = Condition::Waits {
+        needed: waiting.needed,
+        until: waiting.until,
+    };
+    let message = condition.message(&Subject {
+        object: &seen.object,
+        prefix: &request.prefix,
+        zone: spec.schedule.zone(),
+        now: Some(request.now),
+    });
+    Some(message.text)
 }
 
-/// For example `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev shows
-/// more`.
+/// For example `1 of 3 replicas are ready after 600 s. To see more, run kubectl describe deployment/web
+/// -n dev`, with the command in backticks.
 pub(crate) fn unready_text(seen: &Observed, limit: Duration) -> String {
-    let ready = match seen.readiness.replicas() {
-        Some(ready) => format!("{ready} of {} replicas are ready", seen.replicas),
-        None => "it is not ready".to_owned(),
-    };
-    let object = &seen.object;
     format!(
-        "{ready} after {} s; kubectl describe {}/{} -n {} shows more",
+        "{} after {} s. To see more, run `{}`",
+        seen.readiness.text(seen.replicas),
         limit.as_secs(),
-        object.kind.unambiguous(),
-        object.name,
-        object.namespace
+        describe_command(&seen.object)
     )
 }
 

@@ -20,6 +20,7 @@ mod readiness;
 mod replicas;
 pub mod savings;
 mod state;
+pub mod time_format;
 mod wake_on_request;
 mod workload_ref;
 
@@ -35,8 +36,8 @@ pub use decision::observer::{
     waiting_start,
 };
 pub use decision::start_wait::{
-    DependencyState, DependencyWorkload, DueStart, StartDependencies, StartWait, UnreadyDependency,
-    UnsatisfiableDependency, WaitingStart,
+    DependencyState, DependencyWorkload, DueStart, IgnoredDependency, StartDependencies, StartWait,
+    UnreadyDependency, UnsatisfiableDependency, WaitingStart,
 };
 pub use fingerprint::{Fingerprint, sha256_prefix};
 pub use footprint::{Footprint, PodRequests, ResourceList, ResourceRequests, Resources, SpecNode};

@@ -349,13 +349,22 @@ impl Revert {
 
     /// The revert as text: `set 3 again 12 s after the stop`.
     pub fn words(&self, kind: &Kind) -> String {
-        let undone = kind.counts().reverted_to(self.from, self.now);
-        format!(
-            "{undone} {} {}",
-            elapsed_after(self.after),
-            change_text(self.by)
-        )
+        revert_words(kind, self.by, self.from, self.now, Some(self.after))
     }
+}
+
+/// The revert of a change from `from` as text: `set 3 again 12 s after the stop`. `after` is the time
+/// between the change and its revert, if it is known.
+pub fn revert_words(
+    kind: &Kind,
+    by: ChangeKind,
+    from: Replicas,
+    now: Replicas,
+    after: Option<Duration>,
+) -> String {
+    let undone = kind.counts().reverted_to(from, now);
+    let after = after.map_or_else(|| "after".to_owned(), elapsed_after);
+    format!("{undone} {after} {}", change_text(by))
 }
 
 /// The change of dayshift: `the stop`.
@@ -368,7 +377,7 @@ fn change_text(by: ChangeKind) -> String {
 }
 
 /// `12 s after`, `3 min after`
-pub fn elapsed_after(after: Duration) -> String {
+fn elapsed_after(after: Duration) -> String {
     match after.as_secs() {
         0 => "less than 1 s after".to_owned(),
         short @ 1..120 => format!("{short} s after"),

@@ -63,6 +63,14 @@ impl Readiness {
         }
     }
 
+    /// An object with this count that is not ready: `1 of 3 replicas are ready`.
+    pub fn text(self, count: Replicas) -> String {
+        match self.replicas() {
+            Some(ready) => format!("{ready} of {count} replicas are ready"),
+            None => "it is not ready".to_owned(),
+        }
+    }
+
     /// A table cell for an object with this count: `1/3`, `yes` or `no`; `None` if unknown.
     pub fn short_text(self, count: Replicas) -> Option<String> {
         match self {

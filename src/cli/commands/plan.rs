@@ -25,13 +25,14 @@ use dayshift_manifest::{
     },
 };
 use dayshift_operations::{
-    status::{Note, Unreadable, WorkloadStatus, owners},
+    status::{Unreadable, WorkloadStatus, owners},
     suggest_workload,
 };
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
     Inheritance, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
+    events::{Condition, Subject},
 };
 
 use crate::cli::{
@@ -545,16 +546,22 @@ impl PlanArgs {
                     let has_labels_of =
                         |uid: &str| fingerprint.is_some_and(|known| known.belongs_to(uid));
                     let owner = managed.controller_owner();
-                    let why = match owner.filter(|owner| has_labels_of(&owner.uid)) {
-                        Some(owner) => format!(
-                            "its labels are copies of those of {} {}, whose operator sets its count",
-                            quote(&owner.kind),
-                            quote(&owner.name)
-                        ),
-                        None => "its labels show that it is scheduled, but it has no schedule annotation"
-                            .to_owned(),
+                    let owner = owner.filter(|owner| has_labels_of(&owner.uid));
+                    let no_schedule = Condition::NoSchedule {
+                        saved: None,
+                        overdue: None,
                     };
-                    print_note(&format!("{}: {why}", workload.object));
+                    let condition = owner.map_or(no_schedule, |owner| Condition::OwnerScheduled {
+                        owner: format!("{} {}", quote(&owner.kind), quote(&owner.name)),
+                        is_copy: true,
+                    });
+                    let message = condition.message(&Subject {
+                        object: &workload.object,
+                        prefix: &planner.prefix,
+                        zone: planner.context.default_zone,
+                        now: Some(now),
+                    });
+                    print_note(&format!("{}: {message}", workload.object));
                 }
                 continue;
             };
@@ -577,7 +584,7 @@ impl PlanArgs {
                 WorkloadStatus::from_parsed(&workload, &parsed, None, prefix, zone, now)
                 && planner.period.contains(now)
             {
-                notes.add_notes(&status, Note::explains_count);
+                notes.add_notes(&status, Condition::explains_count);
             }
             planned.plan.workloads.push(plan);
         }

@@ -11,12 +11,13 @@ use dayshift_cluster::{
 };
 use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
 use dayshift_operations::{
-    ScheduleEdit, annotations_text, annotations_yaml, gitops_manager,
-    status::{Note, WorkloadStatus},
-    suggest_workload,
+    ScheduleEdit, annotations_text, annotations_yaml, gitops_manager, suggest_workload,
 };
-use dayshift_schedule::Zone;
-use dayshift_workload::{Key, Kind, NamedSchedules};
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{
+    Key, Kind, NamedSchedules,
+    events::{Condition, Message, Subject, sync_help},
+};
 use kube::Client;
 
 use crate::cli::{
@@ -175,20 +176,13 @@ impl ScheduleRequest {
             return Ok(Exit::Done);
         }
         if let Some(by) = managed.operated_by(&self.planner.context.kinds) {
-            let parsed = edited.scheduled.read(&self.planner.context);
-            let zone = self.planner.context.default_zone;
-            let status = WorkloadStatus::from_parsed(
-                &edited.scheduled,
-                &parsed,
-                None,
+            let message = Condition::Operated { by }.message(&Subject {
+                object: &edited.scheduled.object,
                 prefix,
-                zone,
-                self.now,
-            );
-            let text =
-                status.map(|status| status.note_text(Note::Operated { by }, prefix, self.now));
-            text.iter()
-                .for_each(|text| print_warning(&text.to_string()));
+                zone: self.planner.context.default_zone,
+                now: Some(self.now),
+            });
+            print_warning(&message.to_string());
         }
         if edited.changes.is_empty() {
             print_line(&format!("{subject} unchanged"));
@@ -209,11 +203,11 @@ impl ScheduleRequest {
         }
         print_line(&format!("{subject} {text}"));
         if edited.runs_outside_hours(&self.planner.context, self.now) {
-            print_note(&format!(
-                "its hours have ended: it runs until its next stop; `dayshift sync {}{}` stops it now",
-                observed.object.argument(),
-                prefix.flag()
-            ));
+            let message = Message {
+                text: "its hours have ended, and it runs until its next stop".to_owned(),
+                help: Some(sync_help(Action::Stop, &observed.object, prefix)),
+            };
+            print_note(&message.to_string());
         }
         Ok(Exit::Done)
     }

@@ -2,20 +2,20 @@
 
 use std::{
     cmp::Ordering,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
 };
 
 use chrono::{DateTime, Utc};
 use dayshift_operations::status::{
-    Note, ScheduleStatus, Unreadable, WorkloadStatus, distance, short_time,
+    ScheduleStatus, Unreadable, WorkloadStatus, distance, short_time,
 };
 use dayshift_schedule::Tzdata;
 use dayshift_text::{first_of, printable};
 use dayshift_workload::{
     Dependency, Origin, Override, Pause, Phase, Prefix, Problem, Replicas, TEAM_CONFIG_MAP,
     WorkloadRef,
-    events::author_text,
+    events::{Condition, Message, author_text},
     other_controllers::OtherController,
     savings::{Bill, Price, StoppedCapacity, short_number},
 };
@@ -252,8 +252,8 @@ impl<'a> StatusOutput<'a> {
                 since: after.since.name().to_owned(),
                 started: time(started),
             }),
-            waits_for: status.waits_until().map(|until| WaitsForEntry {
-                objects: status.waits_for.iter().map(Dependency::to_string).collect(),
+            waits_for: status.waits_for().map(|(needed, until)| WaitsForEntry {
+                objects: needed.iter().map(Dependency::to_string).collect(),
                 until: time(Some(until)),
             }),
             on_request: status.on_request.as_ref().map(|coverage| OnRequestEntry {
@@ -564,10 +564,7 @@ struct NoteLine {
     paint: Paint,
     level: &'static str,
     objects: Vec<String>,
-    /// The same text for one workload and for several.
-    text: String,
-    /// The command that fixes or explains the first of the workloads.
-    command: String,
+    message: Message,
 }
 
 /// The notes below a table. Equal notes of several workloads are combined.
@@ -591,8 +588,7 @@ impl<'a> Notes<'a> {
             _ => None,
         };
         for error in error.iter().flat_map(|error| error.lines()) {
-            let text = error.to_owned();
-            self.push("error", Paint::Red, &object, text, String::new());
+            self.push("error", Paint::Red, &object, error.to_owned().into());
         }
         for problem in &status.problems {
             let text = format!("{}: {}", problem.name(self.prefix), problem.diagnostic);
@@ -603,68 +599,60 @@ impl<'a> Notes<'a> {
                 Origin::Team => &team,
                 Origin::Namespace | Origin::Controller => &namespace,
             };
-            self.push("error", Paint::Red, object, text, String::new());
+            self.push("error", Paint::Red, object, text.into());
         }
         self.add_notes(status, |_| true);
     }
 
     /// Adds the notes of a workload that `is_wanted` selects.
-    pub(crate) fn add_notes(&mut self, status: &WorkloadStatus, is_wanted: fn(&Note) -> bool) {
+    pub(crate) fn add_notes(&mut self, status: &WorkloadStatus, is_wanted: fn(&Condition) -> bool) {
         let object = status.object.full_name();
         for note in status.notes.iter().filter(|note| is_wanted(note)) {
             let level = if note.is_warning() { "warning" } else { "note" };
-            let said = status.note_text(note.clone(), self.prefix, self.now);
-            self.push(level, Paint::Yellow, &object, said.text, said.command);
+            let message = status.message(note, self.prefix, self.now);
+            self.push(level, Paint::Yellow, &object, message);
         }
     }
 
     /// The notes of one workload for JSON.
     pub(crate) fn texts(&self, status: &WorkloadStatus) -> Vec<String> {
         let notes = status.notes.iter();
-        notes
-            .map(|note| {
-                status
-                    .note_text(note.clone(), self.prefix, self.now)
-                    .to_string()
-            })
-            .collect()
+        let messages = notes.map(|note| status.message(note, self.prefix, self.now));
+        messages.map(|message| message.to_string()).collect()
     }
 
-    fn push(
-        &mut self,
-        level: &'static str,
-        paint: Paint,
-        object: &str,
-        text: String,
-        command: String,
-    ) {
+    fn push(&mut self, level: &'static str, paint: Paint, object: &str, message: Message) {
         let same = self
             .lines
             .iter_mut()
-            .find(|line| line.level == level && line.text == text);
+            .find(|line| line.level == level && line.message.text == message.text);
         match same {
             // Several workloads report the same error of their Namespace.
             Some(line) if line.objects.last().is_some_and(|last| last == object) => {}
-            Some(line) => line.objects.push(object.to_owned()),
+            Some(line) => {
+                line.objects.push(object.to_owned());
+                line.message.also_for(&message);
+            }
             None => self.lines.push(NoteLine {
                 paint,
                 level,
                 objects: vec![object.to_owned()],
-                text,
-                command,
+                message,
             }),
         }
     }
 
     /// The lines, wrapped to `width`.
     pub(crate) fn lines(&self, style: Style, width: Option<usize>) -> Vec<String> {
+        let mut shown = BTreeSet::new();
         let lines = self.lines.iter().flat_map(|line| {
             let objects = first_of(&line.objects);
-            let command = match line.command.strip_prefix("; ") {
-                Some(command) if line.objects.len() > 1 => format!("; for the first, {command}"),
-                _ => line.command.clone(),
+            let help = line.message.help.as_deref();
+            // Equal help, such as the setting of a GitOps tool, is shown once.
+            let text = match help.is_none_or(|help| shown.insert(help)) {
+                true => format!("{}: {objects}: {}", line.level, line.message),
+                false => format!("{}: {objects}: {}", line.level, line.message.text),
             };
-            let text = format!("{}: {objects}: {}{command}", line.level, line.text);
             let text = printable(&text);
             let lines = match width {
                 Some(width) => wrapped(&text, width, 2),

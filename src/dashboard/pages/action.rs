@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use dayshift_operations::{AnnotatedWorkload, Shorten, status::Note};
+use dayshift_operations::{AnnotatedWorkload, Shorten};
 use dayshift_text::counted;
-use dayshift_workload::{Key, WorkloadRef, savings::Bill};
+use dayshift_workload::{Key, WorkloadRef, events::Condition, savings::Bill};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::page::{Kind, Page, badge, safe, said, table};
@@ -83,7 +83,7 @@ impl Page<'_> {
     pub(super) fn keep_running(&self, rows: &[&Row]) -> Markup {
         let is_told = |row: &&&Row| {
             let mut notes = row.status.notes.iter();
-            notes.any(|note| matches!(note, Note::StopNotice { .. }))
+            notes.any(|note| matches!(note, Condition::StopNotice { .. }))
         };
         let told: Vec<_> = rows
             .iter()

@@ -90,9 +90,9 @@ impl Page<'_> {
                 section aria-labelledby="said" {
                     h2 id="said" { "Findings" }
                     ul.findings {
-                        @for Finding { level, text, command, .. } in &findings {
+                        @for Finding { level, message, .. } in &findings {
                             li class={ "finding " (level.name()) } {
-                                strong { (level.name()) } " " (said(text)) (said(command))
+                                strong { (level.name()) } " " (said(&message.to_string()))
                             }
                         }
                     }

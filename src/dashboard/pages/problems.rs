@@ -128,12 +128,6 @@ impl Page<'_> {
     /// One finding with the workloads that it concerns.
     fn finding(&self, finding: &RowFinding<'_>) -> Markup {
         let more = finding.rows.len().saturating_sub(MAX_NAMES);
-        let command = match finding.command.strip_prefix("; ") {
-            Some(command) if finding.rows.len() > 1 => {
-                format!("; for the first, {command}")
-            }
-            _ => finding.command.clone(),
-        };
         html! {
             li class={ "finding " (finding.level.name()) } {
                 strong { (finding.level.name()) }
@@ -144,8 +138,7 @@ impl Page<'_> {
                 }
                 @if more > 0 { " and " (more) " more" }
                 ": "
-                (said(&finding.text))
-                (said(&command))
+                (said(&finding.message.to_string()))
             }
         }
     }

@@ -113,7 +113,7 @@ fn saved_count_survives_pause_edit_and_removed_schedule(plane: &ControlPlane) {
     team.await_state("paused", "paused", start);
     team.await_state("edited", "adopted", start);
     let reported = team.await_event("removed", "ScheduleRemoved");
-    assert!(reported.contains("--replicas=5"), "{reported}");
+    assert!(reported.contains("To restore it to 5, run"), "{reported}");
     team.kill_controllers();
     team.run(&[]);
     annotate(&team, "paused", "pause-");

@@ -105,7 +105,7 @@ fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
     // The removed schedule scales nothing, and its Event names the command that restores the count.
     annotate(&team, &["stop-".to_owned()]);
     let reported = team.await_event("web", "ScheduleRemoved");
-    assert!(reported.contains("--replicas=3"), "{reported}");
+    assert!(reported.contains("To restore it to 3, run"), "{reported}");
     assert_eq!((team.replicas("web"), team.replicas("own")), (0, 0));
     team.ends([("web", 4), ("own", 2)]);
 }

@@ -203,9 +203,8 @@ fn removed_schedule_event_contains_the_restore_command(plane: &ControlPlane) {
         .collect();
     assert_eq!(ours, [("dayshift/saved-replicas", "3")]);
 
-    let (_, command) = reported.split_once("run kubectl ").expect(&reported);
-    let arguments: Vec<&str> = command.split_whitespace().collect();
-    plane.kubectl(&arguments).success();
+    let command = reported.split('`').nth(1).expect(&reported);
+    plane.shell(command).success();
     assert_eq!(team.replicas("web"), 3);
     team.ends([("web", 3)]);
 }

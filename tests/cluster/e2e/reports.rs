@@ -74,9 +74,9 @@ fn enforce_that_gave_up_is_a_problem_and_announces_no_stop(plane: &ControlPlane)
     );
     let shown = status(&team, "");
     assert!(!shown.ok, "{shown:?}");
-    let sync = format!("; `dayshift sync deploy/web -n {}` stops it", team.name());
+    let sync = format!("`dayshift sync deploy/web -n {}`", team.name());
     for expected in [
-        "dayshift/enforce gave up after several corrections until",
+        "another client keeps reverting dayshift's changes",
         &sync,
     ] {
         assert!(shown.stdout.contains(expected), "{shown:?}");
@@ -318,7 +318,7 @@ fn a_start_after_a_wait_is_not_overdue(plane: &ControlPlane) {
         "second"
     };
     let message = team.await_event(first, "NotReady");
-    let expected = "does not have minimum availability. To see more, run kubectl describe";
+    let expected = "does not have minimum availability. To see more, run `kubectl describe";
     assert!(message.contains(expected), "{message}");
     let log = team.stop_controllers();
     assert!(!log.contains("not done within"), "{log}");
@@ -383,10 +383,10 @@ fn a_copy_of_a_scheduled_owner_is_reported_with_the_annotation_to_exclude_it(pla
     let namespace = team.name().to_owned();
     let shown = status(&team, kinds);
     assert!(!shown.ok, "{shown:?}");
-    let text = "its labels and annotations are copies of those of Rollout cache, whose operator sets \
-                its count";
+    let text = "the labels or annotations of this Deployment are copies of those of Rollout cache, whose \
+                operator sets its count";
     assert!(shown.stdout.contains(text), "{shown:?}");
-    for wrong in ["in its place", "no schedule is written", "scaler"] {
+    for wrong in ["among its --kinds", "no schedule is written", "scaler"] {
         assert!(!shown.stdout.contains(wrong), "{wrong}: {shown:?}");
     }
     for name in ["annotated", "labeled"] {

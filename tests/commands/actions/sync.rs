@@ -110,8 +110,8 @@ fn resume_names_the_command_that_applies_the_schedule() {
     let ran = cluster.dayshift(&[&["resume", "web"], &prefix[..]].concat());
     assert_eq!(
         ran.out,
-        "deployment.apps/web resumed, replicas 0; the schedule specifies running: `dayshift sync deploy/web \
-         -n dev` starts it now\n"
+        "deployment.apps/web resumed, replicas 0; the schedule specifies running. To start it now, run \
+         `dayshift sync deploy/web -n dev`\n"
     );
 }
 

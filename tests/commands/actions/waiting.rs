@@ -27,7 +27,7 @@ fn does_not_report_a_controller_that_acted_before_as_missing() {
         ),
         "{ran:?}"
     );
-    assert!(!ran.err.contains("is `dayshift run` running"), "{ran:?}");
+    assert!(!ran.err.contains("`dayshift run` is running"), "{ran:?}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn wait_ready_waits_until_all_replicas_are_ready() {
     };
     let ran = wake("1s");
     let why =
-        ", but it is not ready after 1 s; kubectl describe deployment/web -n dev shows more\n";
+        ", but it is not ready after 1 s. To see more, run `kubectl describe deployment/web -n dev`\n";
     assert!(ran.status == 1 && ran.err.ends_with(why), "{ran:?}");
     let ran = thread::scope(|scope| {
         let ran = scope.spawn(|| wake("1h"));

@@ -301,7 +301,7 @@ fn status_does_not_guess_calendar_dates() {
     let without = cluster.dayshift(&["status"]);
     assert!(
         without.out.contains(
-            "not known here, so its count cannot be checked; give them with --calendar NAME=FILE"
+            "not known here, so its count cannot be checked. Give them with --calendar NAME=FILE"
         ),
         "{without:?}"
     );

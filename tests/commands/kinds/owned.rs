@@ -168,7 +168,7 @@ fn status_names_the_owner_of_an_owned_object() {
         .unwrap();
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    let help = format!("schedule the PostgresCluster in its place, with --kinds={RESOURCE}");
+    let help = format!("run dayshift with {RESOURCE} among its --kinds");
     for expected in [SAID, &help] {
         assert!(ran.out.contains(expected), "{expected}: {}", ran.out);
     }
@@ -214,7 +214,7 @@ fn lint_and_plan_recognize_a_workload_with_the_schedule_of_its_owner() {
         r#"dayshift/hours: "00:00-24:00""#,
     );
     let excluded = format!("{office}, dayshift/exclude: \"true\"");
-    let copies = "the annotations of this StatefulSet are copies of those of PostgresCluster db, whose operator";
+    let copies = "the labels or annotations of this StatefulSet are copies of those of PostgresCluster db, whose";
     let both = "this StatefulSet belongs to PostgresCluster db, which has a schedule itself";
     for (namespace, owner, of_owner, of_workload, expected) in [
         ("", "dev/db", office, office, Some(copies)),
@@ -257,8 +257,7 @@ metadata: {{name: {owner}, namespace: {owner_namespace}, annotations: {{{of_owne
                 continue;
             };
             assert!(output.contains(expected), "{expected}: {case}");
-            let advice =
-                "leave it to the operator: kubectl annotate sts/db -n dev dayshift/exclude=true";
+            let advice = "to leave it to the operator, run `kubectl annotate sts/db -n dev dayshift/exclude=true`";
             assert_eq!(output.contains(advice), expected != SAID, "{case}");
             assert_eq!(
                 output.contains("schedule the PostgresCluster instead"),
@@ -276,7 +275,8 @@ fn schedule_names_the_resource_to_schedule_instead() {
     for (name, is_operated) in [("web", true), ("plain", false)] {
         let ran = cluster.dayshift(&["schedule", name, "Mon-Fri 09:00-19:00", "--dry-run"]);
         let instead = format!(
-            "warning: it {SAID}; schedule the PostgresCluster in its place, with --kinds={RESOURCE}"
+            "warning: this Deployment {SAID}. Schedule the PostgresCluster instead, and run dayshift with \
+             {RESOURCE} among its --kinds"
         );
         assert_eq!(
             (ran.status, ran.err.contains(&instead)),
@@ -311,7 +311,7 @@ fn a_summary_counts_the_workloads_of_scheduled_resources() {
         json!({"dayshift/state": "running", "dayshift/fingerprint": fingerprint.to_string()})
     });
     let ran = cluster.dayshift(&plan);
-    let note = "dev/web: its labels are copies of those of PostgresCluster db, whose operator";
+    let note = "dev/web: the labels or annotations of this Deployment are copies of those of PostgresCluster db";
     assert!(ran.err.contains(note), "{ran:?}");
     assert!(!ran.err.contains("no schedule annotation"), "{ran:?}");
 }
@@ -404,8 +404,8 @@ fn status_recognizes_a_workload_with_the_schedule_of_its_owner() {
         })
     };
     let copies =
-        "its labels and annotations are copies of those of PostgresCluster db, whose operator";
-    let both = "it belongs to PostgresCluster db, which has a schedule itself and whose operator";
+        "the labels or annotations of this Deployment are copies of those of PostgresCluster db, whose operator";
+    let both = "this Deployment belongs to PostgresCluster db, which has a schedule itself and whose operator";
     for (annotations, has_labels, kinds, expected) in [
         (&schedule, false, RESOURCE, Some(copies)),
         (&other, false, RESOURCE, Some(both)),
@@ -444,13 +444,13 @@ fn status_recognizes_a_workload_with_the_schedule_of_its_owner() {
         assert_eq!((status, &web["from"]), (1, &"object".into()), "{case}");
         let notes = web["notes"].as_array().unwrap().iter();
         let notes: Vec<_> = notes.map(|it| it.as_str().unwrap()).collect();
-        let advice = "; `kubectl annotate deploy/web -n dev dayshift/exclude=true` leaves it to the \
-                      operator";
+        let advice = ". To leave it to the operator, run `kubectl annotate deploy/web -n dev \
+                      dayshift/exclude=true`";
         let note = notes.iter().find(|it| it.contains(expected));
         let note = note.unwrap_or_else(|| panic!("{case}"));
         assert!(note.ends_with(advice), "{case}");
         for wrong in [
-            "in its place",
+            "among its --kinds",
             "no schedule is written",
             "manually",
             "set the count",
@@ -484,7 +484,7 @@ fn describes_a_removed_schedule_of_an_on_off_field() {
     let flags = ["--kinds", RESOURCE];
     let ran = cluster.dayshift(&[&["status"], &flags[..]].concat());
     let output = format!(
-        "its schedule was removed, and it is stopped; `dayshift restore {RESOURCE}/db -n dev` starts it again"
+        "its schedule was removed, and it is stopped. To start it again, run `dayshift restore {RESOURCE}/db -n dev`"
     );
     assert!(ran.out.contains(&output), "{}", ran.out);
     assert!(!ran.out.contains("replicas were"), "{}", ran.out);

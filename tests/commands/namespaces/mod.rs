@@ -119,7 +119,7 @@ fn reports_a_rejected_namespace_until_it_is_corrected() {
     assert_eq!(notes(&cluster, "web"), "");
     annotate(&cluster, &[("except", "calendar:lacking")]);
     cluster.deployment("late", 1, &[]);
-    let command = "; `kubectl events --for namespace/dev` shows why";
+    let command = ". To see why, run `kubectl events --for namespace/dev`";
     let seen = "the Namespace dev has annotations that no controller has adopted: none runs in this cluster, or it rejects them";
     let unseen = "no controller has adopted it yet: none runs in this cluster, or it rejects the \
                   annotations of the Namespace dev";

@@ -33,8 +33,8 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
     assert!(ran.out.contains("stop 19:00 JST (1 h ago)"), "{}", ran.out);
-    let warning = "warning: dev/web: its stop of 19:00:00 is 1 h overdue; is the controller running? \
-                   kubectl events --for deploy/web -n dev\n";
+    let warning = "warning: dev/web: its stop of 19:00:00 is 1 h overdue. Check that the controller is running, \
+                   and run `kubectl events --for deploy/web -n dev`\n";
     assert!(ran.out.ends_with(warning), "{}", ran.out);
     let json = cluster.dayshift(&["status", "-o", "json"]);
     assert!(
@@ -49,7 +49,7 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
     }
     let ran = cluster.dayshift(&["status", "--problems"]);
     let folded =
-        "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 1 h overdue;";
+        "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 1 h overdue. For the first: check";
     assert!(ran.out.contains(folded), "{}", ran.out);
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
 }
@@ -76,9 +76,9 @@ fn an_override_without_effect_becomes_a_problem() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
     for warning in [
-        "warning: dev/new: its schedule is new or edited, and no controller has adopted it yet; is \
-            the",
-        "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue; is the controller running?",
+        "warning: dev/new: its schedule is new or edited, and no controller has adopted it yet. \
+            Check",
+        "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue. Check that the controller is running",
     ] {
         assert!(ran.out.contains(warning), "{warning}: {}", ran.out);
     }
@@ -113,9 +113,9 @@ fn explains_a_count_that_differs_from_the_schedule() {
     ]);
     assert_eq!(ran.status, 0, "{ran:?}");
     for note in [
-        "note: dev/held: scaled to 6 manually until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
-        "note: dev/adopted: the schedule specifies stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
-        "note: dev/stop-only: nothing will start it again: its schedule has no further start; `dayshift restore deploy/stop-only -n dev` restores it",
+        "note: dev/held: scaled to 6 manually until Mon 09:00 JST. To stop it now, run `dayshift sync deploy/held -n dev`",
+        "note: dev/adopted: the schedule specifies stopped; it runs until Mon 19:00 JST. To stop it now, run `dayshift sync deploy/adopted -n dev`",
+        "note: dev/stop-only: nothing will start it again: its schedule has no further start. To restore it, run `dayshift restore deploy/stop-only -n dev`",
         // Its next stop changes nothing.
         "dev         stop-only   0 of 3     stopped   19:00 JST   <none>",
     ] {
@@ -152,7 +152,7 @@ fn a_workload_stopped_against_its_schedule_is_a_problem() {
         let warning = format!(
             "warning: dev/{name}: the schedule specifies running, but dayshift keeps it stopped: it stays \
                 at {count} until \
-             Mon 09:00 JST; `dayshift sync deploy/{name} -n dev` starts it now"
+             Mon 09:00 JST. To start it now, run `dayshift sync deploy/{name} -n dev`"
         );
         assert!(ran.out.contains(&warning), "{warning}: {}", ran.out);
     }
@@ -286,8 +286,8 @@ fn inherited_schedule_is_not_reported_as_removed() {
     state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    let output = "nothing happened at 10:30 UTC, perhaps because no controller is running; if the \
-        annotation was removed, `dayshift restore deploy/web -n dev` restores it to 3";
+    let output = "nothing happened at 10:30 UTC, perhaps because no controller is running. If the \
+        annotation was removed, run `dayshift restore deploy/web -n dev` to restore it to 3";
     assert!(ran.out.contains(output), "{}", ran.out);
 }
 
@@ -300,7 +300,7 @@ fn commands_include_a_custom_prefix() {
         .label("dev", "web", "x.io/saved-replicas", Some("5"))
         .unwrap();
     let ran = cluster.dayshift(&["status", "--annotation-prefix", "x.io"]);
-    let command = "`dayshift restore deploy/web -n dev --annotation-prefix x.io` restores it to 5";
+    let command = "To restore it to 5, run `dayshift restore deploy/web -n dev --annotation-prefix x.io`";
     assert!(ran.out.contains(command), "{}", ran.out);
 }
 
@@ -405,8 +405,8 @@ fn reports_a_workload_that_its_start_leaves_at_0() {
     state(&cluster, "web", STOPPED);
     state(&cluster, "web", &[("saved-replicas", "0")]);
     let ran = cluster.dayshift(&["status"]);
-    let note = "note: dev/web: it was at 0 when it was stopped, and the start leaves it at 0; \
-                `dayshift wake deploy/web -n dev --for 2h` starts it";
+    let note = "note: dev/web: it was at 0 when it was stopped, and the start leaves it at 0. To \
+                start it, run `dayshift wake deploy/web -n dev --for 2h`";
     assert!(ran.out.contains(note), "{}", ran.out);
     assert_eq!(ran.status, 0);
 }
@@ -418,12 +418,12 @@ fn reports_a_manual_0_before_the_first_boundary() {
     for (now, note) in [
         (
             "2026-11-20T05:00:00Z", // Friday, 14:00 in Tokyo
-            "scaled to 0 manually until 19:00 JST; `dayshift sync deploy/web -n dev` starts it now",
+            "scaled to 0 manually until 19:00 JST. To start it now, run `dayshift sync deploy/web -n dev`",
         ),
         (
             "2026-11-20T11:00:00Z", // Friday, 20:00 in Tokyo
-            "it was scaled to 0 manually, and the start leaves it at 0; `dayshift wake deploy/web \
-             -n dev --for 2h` starts it",
+            "it was scaled to 0 manually, and the start leaves it at 0. To start it, run `dayshift wake \
+             deploy/web -n dev --for 2h`",
         ),
     ] {
         let now: DateTime<Utc> = now.parse().unwrap();
@@ -477,7 +477,7 @@ fn a_removed_override_is_overdue_since_an_unknown_time() {
     assert_eq!(resume.status, 0, "{resume:?}");
     passed.store(114, Ordering::Relaxed);
     let ran = cluster.dayshift(&["status"]);
-    let warning = "warning: dev/web: the end of its `dayshift/wake-until` is overdue; is the";
+    let warning = "warning: dev/web: the end of its `dayshift/wake-until` is overdue. Check";
     assert!(ran.out.contains(warning), "{}", ran.out);
 }
 
@@ -495,7 +495,7 @@ fn reports_the_state_of_a_later_version() {
     let note = "its state was written by a later version of dayshift";
     assert!(ran.out.contains(note), "{}", ran.out);
     assert!(
-        !ran.out.contains("is the controller running?"),
+        !ran.out.contains("controller is running"),
         "{}",
         ran.out
     );

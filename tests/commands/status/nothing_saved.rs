@@ -34,8 +34,8 @@ fn missing_labels_are_a_problem_if_a_start_makes_1() {
     assert_eq!(reported(&cluster), (0, vec![]), "3 is saved");
     take_labels(&cluster.api, "web");
     let warning = |unless: &str| {
-        let more = "if it had more, write dayshift/replicas, such as \"3\"";
-        vec![format!("warning: dev/web: {WARNING} 1{unless}; {more}")]
+        let more = "If it had more, write dayshift/replicas, such as \"3\"";
+        vec![format!("warning: dev/web: {WARNING} 1{unless}. {more}")]
     };
     assert_eq!(reported(&cluster), (1, warning("")));
     // A controller that starts later adopts it as it is.
@@ -68,7 +68,7 @@ fn reports_a_stop_count_without_a_saved_count_while_stopped() {
     let counts = |name: &str| {
         let begin = format!("warning: dev/{name}: {WARNING} ");
         let line = lines.iter().find_map(|line| line.strip_prefix(&begin));
-        line.and_then(|line| line.split(';').next())
+        line.and_then(|line| line.split('.').next())
             .map(str::to_owned)
     };
     assert_eq!(status, 1);

@@ -173,7 +173,7 @@ fn reports_an_autoscaler_that_never_scales_down() {
         api.set_status(kind, "dev", "web", status).unwrap();
         let ran = cluster.dayshift(&["status", "--kinds", "hpa"]);
         let warning = "warning: dev/hpa/web: the stop lowered minReplicas, but \
-                       behavior.scaleDown.selectPolicy: Disabled keeps its target at 4; remove \
+                       behavior.scaleDown.selectPolicy: Disabled keeps its target at 4. Remove \
                        selectPolicy, or schedule the target instead";
         let shown = (ran.status, ran.out.contains(warning));
         assert_eq!(

@@ -37,7 +37,7 @@ fn shows_a_stop_only_within_its_notice() {
         &[("state", "paused"), ("next", "never")],
     );
     let output =
-        "it is stopped at 19:00 JST; `dayshift wake deploy/web -n dev --for 2h` keeps it running";
+        "dayshift stops it at 19:00 JST. To keep it running, run `dayshift wake deploy/web -n dev --for 2h`";
     assert_eq!(notes(&cluster, "web"), output);
     for name in ["early", "silent", "paused"] {
         assert_eq!(notes(&cluster, name), "", "{name}");
@@ -70,7 +70,7 @@ fn uses_the_times_of_the_controller_by_default() {
     let cluster = Cluster::at(move || evening);
     office(&cluster, "web", &[flags]);
     office(&cluster, "own", &[flags, ("notice", "5m")]);
-    assert!(notes(&cluster, "web").starts_with("it is stopped at 19:00 JST"));
+    assert!(notes(&cluster, "web").starts_with("dayshift stops it at 19:00 JST"));
     assert_eq!(notes(&cluster, "own"), "");
 }
 

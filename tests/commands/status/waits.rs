@@ -55,32 +55,32 @@ fn reports_an_unsatisfiable_dependency_with_a_fix() {
         ("deploy/db; deploy/soon; deploy/up; deploy/on; svc/db", ""),
         (
             "sts/db",
-            "sts/db, which does not exist; correct dayshift/after",
+            "sts/db, which does not exist. Correct dayshift/after",
         ),
         (
             "deploy/late",
-            "deploy/late, which is stopped by its own schedule at the start of Mon 2026-11-23 09:00 JST; \
-             start deploy/late before, or at the same time, or remove it from dayshift/after",
+            "deploy/late, which is stopped by its own schedule at the start of Mon 2026-11-23 09:00 JST. \
+             Start deploy/late before, or at the same time, or remove it from dayshift/after",
         ),
         (
             "deploy/paused",
-            "deploy/paused, which is paused without an end; end the pause of deploy/paused, or remove it \
+            "deploy/paused, which is paused without an end. End the pause of deploy/paused, or remove it \
              from dayshift/after",
         ),
         (
             "deploy/slept",
-            "deploy/slept, which is put to sleep for longer than the start waits; end the sleep of \
+            "deploy/slept, which is put to sleep for longer than the start waits. End the sleep of \
              deploy/slept, or remove it from dayshift/after",
         ),
         (
             "deploy/off",
-            "deploy/off, which has no replicas, and no schedule starts it; give deploy/off a schedule, or \
+            "deploy/off, which has no replicas, and no schedule starts it. Give deploy/off a schedule, or \
              remove it from dayshift/after",
         ),
         (
             "deploy/db; deploy/excluded; sts/db",
             "deploy/excluded, which has no replicas, and no schedule starts it; nor for sts/db, which does \
-             not exist; give deploy/excluded a schedule, or remove it from dayshift/after; correct \
+             not exist. Give deploy/excluded a schedule, or remove it from dayshift/after; correct \
              dayshift/after",
         ),
     ];
@@ -160,8 +160,8 @@ fn a_start_that_waits_for_a_slot_is_not_a_problem() {
         let ran = cluster.dayshift(args);
         assert_eq!(ran.status, 1, "{ran:?}");
         for late in [
-            "dev/web: its start of 09:00:00 is 60 s overdue; is the controller running?",
-            "dev/slept: the end of its `dayshift/sleep-until` is 60 s overdue; is the controller running?",
+            "dev/web: its start of 09:00:00 is 60 s overdue. Check that the controller is running",
+            "dev/slept: the end of its `dayshift/sleep-until` is 60 s overdue. Check that the controller is running",
         ] {
             assert!(ran.out.contains(late), "{late}: {}", ran.out);
         }

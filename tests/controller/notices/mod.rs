@@ -66,7 +66,7 @@ fn announces_a_stop_on_time_without_writing_the_object() {
     assert_eq!(reported(&scenario), []);
     scenario.sleep_until("18:45:01");
     let text = "dayshift stops it at Fri 2026-11-20 19:00:00 UTC. To keep it running, run \
-        dayshift wake deploy/web -n dev --for 2h";
+        `dayshift wake deploy/web -n dev --for 2h`";
     let expected = ("18:45:00".into(), "Deployment/web".into(), text.into());
     assert_eq!(reported(&scenario), [expected]);
     assert_eq!(version(), before);
@@ -143,13 +143,13 @@ fn announces_simultaneous_stops_on_the_namespace() {
     let mut all = reported(&scenario);
     all.sort();
     let text = "dayshift stops 2 workloads at Fri 2026-11-20 19:00:00 UTC: web, sts/db. To keep them \
-        running, run dayshift wake deploy/web sts/db -n dev --for 2h";
+        running, run `dayshift wake deploy/web sts/db -n dev --for 2h`";
     assert_eq!(all.len(), 2, "{all:?}");
     assert_eq!(all[0].1, "Deployment/web");
     assert!(
         all[0]
             .2
-            .ends_with("dayshift wake deploy/web -n other --for 2h"),
+            .ends_with("`dayshift wake deploy/web -n other --for 2h`"),
         "{all:?}"
     );
     assert_eq!((&*all[1].1, &*all[1].2), ("Namespace/dev", text));
@@ -171,7 +171,7 @@ fn names_a_few_of_many_workloads() {
     let all = reported(&scenario);
     assert_eq!(all.len(), 1);
     let expected = "dayshift stops 60 workloads at Fri 2026-11-20 19:00:00 UTC: web-00, web-01, \
-        web-02, web-03, web-04 and 55 more. To keep them running, run dayshift wake ns/dev --for 2h";
+        web-02, web-03, web-04 and 55 more. To keep them running, run `dayshift wake ns/dev --for 2h`";
     assert_eq!(all[0].2, expected);
 }
 

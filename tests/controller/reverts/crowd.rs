@@ -77,7 +77,7 @@ fn a_thousand_reverts_are_read_once_and_reported_together() {
     assert_eq!(
         sum,
         "995 more in namespace dev were reverted after dayshift had set them, by argocd-controller \
-         (995). To see which and how to end it, run dayshift status -n dev"
+         (995). To see which and how to end it, run `dayshift status -n dev`"
     );
     assert!(stops(&scenario).len() == 1);
 }

@@ -90,7 +90,7 @@ fn reports_a_quota_failure_once_with_the_message_of_kubernetes() {
     );
     scenario.sleep_until("09:10:01");
     let expected = format!(
-        "1 of 3 replicas are ready 10 min after the start: {QUOTA}. To see more, run kubectl describe deployment/web -n dev"
+        "1 of 3 replicas are ready 10 min after its start: {QUOTA}. To see more, run `kubectl describe deployment/web -n dev`"
     );
     assert_eq!(reported(&scenario), [expected]);
     assert_eq!(scenario.requests("get").len(), 1);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod chart;
+mod conditions;
 mod events;
 mod links;
 mod metrics;

@@ -154,7 +154,7 @@ impl Events {
         made: Replicas,
         now: Now,
     ) -> Option<EventText> {
-        let event = EventText::overruled(change, made, &object.kind);
+        let event = EventText::overruled(change, made, object, &self.prefix);
         self.count_revert(ManagerKind::Unknown, object);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         let is_new = reported.is_some_and(|known| {

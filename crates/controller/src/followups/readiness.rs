@@ -113,7 +113,7 @@ impl ReadinessTracker {
             return;
         };
         let within = known.parsed.ready_within();
-        let event = EventText::not_ready(&known.observed, within, why);
+        let event = EventText::not_ready(&known.observed, within, why, events.prefix());
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         events.announce(object, event, now);
     }

@@ -9,7 +9,7 @@ use dayshift_cluster::{
 };
 use dayshift_workload::{
     Change, ChangeKind, Decision, KindTable, Observed, Replicas, WorkloadRef,
-    events::{CorrectionLimit, EventText},
+    events::{EventText, RevertEnd},
     other_controllers::{FieldManager, ManagerKind, Revert},
 };
 
@@ -41,7 +41,7 @@ pub(crate) struct Lookup {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
     reverted: Revert,
-    limit: CorrectionLimit,
+    end: RevertEnd,
     /// The elapsed time when the revert was observed.
     observed_at: Duration,
 }
@@ -141,7 +141,7 @@ impl Reverts {
             return;
         };
         let name = object.name().clone();
-        let limit = match store.decide(id, now.wall) {
+        let end = match store.decide(id, now.wall) {
             // The count will be set again. If that is reverted too, it is reported.
             Some(Decision::Write(change))
                 if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
@@ -149,9 +149,9 @@ impl Reverts {
                 return;
             }
             Some(Decision::CorrectionLimitReached { .. }) if reverted.by == ChangeKind::Enforce => {
-                CorrectionLimit::Reached
+                RevertEnd::CorrectionLimit
             }
-            _ => CorrectionLimit::NotReached,
+            _ => RevertEnd::Undecided,
         };
         if let Some(object) = store.get_unpublished(id) {
             object.set_count = None;
@@ -160,7 +160,7 @@ impl Reverts {
             id,
             object: name,
             reverted,
-            limit,
+            end,
             observed_at: now.elapsed,
         });
     }
@@ -239,8 +239,8 @@ fn report(
     let name = manager.map_or_else(|| "another client".to_owned(), FieldManager::name);
     let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
     let reverted = &lookup.reverted;
-    let limit = lookup.limit;
-    let Some(event) = EventText::reverted(reverted, object, manager, limit, events.prefix()) else {
+    let end = lookup.end;
+    let Some(event) = EventText::reverted(reverted, object, manager, end, events.prefix()) else {
         let description = reverted.words(&object.kind);
         tracing::debug!(kind = %object.kind, %object, "{name} {description}");
         return;

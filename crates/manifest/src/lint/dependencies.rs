@@ -2,8 +2,8 @@
 
 use dayshift_schedule::list_items;
 use dayshift_workload::{
-    Dependency, DependencyWorkload, Key, ParsedInputs, ScheduleSpec, UnsatisfiableDependency,
-    WorkloadRef, read,
+    Dependency, DependencyWorkload, IgnoredDependency, Key, ParsedInputs, Prefix, ScheduleSpec,
+    UnsatisfiableDependency, WorkloadRef, read,
 };
 
 use crate::{
@@ -28,7 +28,7 @@ pub(crate) fn unsatisfiable_dependency(object: &mut ObjectFindings<'_>, check: &
     let named = spec.after.as_ref().map_or(&[][..], |after| after.named());
     let mut found = Vec::new();
     for (dependency, (span, item)) in named.iter().zip(list_items(text)) {
-        if let Some((message, help)) = why_unsatisfiable(check, dependency, &spec) {
+        if let Some((message, help)) = why_unsatisfiable(check, dependency, &spec, object.prefix) {
             // Without the time limit after the comma.
             let length = item.split(',').next().map_or(0, str::len);
             let rule = LintRule::UnsatisfiableDependency;
@@ -44,6 +44,7 @@ fn why_unsatisfiable(
     check: &WorkloadCheck<'_>,
     dependency: &Dependency,
     spec: &ScheduleSpec,
+    prefix: &Prefix,
 ) -> Option<(String, String)> {
     let object = &check.workload.object;
     if leads_back(check, dependency, object) {
@@ -83,8 +84,14 @@ fn why_unsatisfiable(
             "no start waits for it while it is stopped"
         }
     };
-    let help = format!("{}, or do not name it", why.help(dependency));
-    Some((format!("{dependency} {words}: {waits}"), help))
+    let ignored = IgnoredDependency {
+        needed: dependency.clone(),
+        why: Some(why),
+    };
+    Some((
+        format!("{dependency} {words}: {waits}"),
+        ignored.fix(prefix),
+    ))
 }
 
 /// Whether a dependency is the workload itself or depends on it, directly or through others.

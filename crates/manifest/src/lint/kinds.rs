@@ -3,8 +3,13 @@
 
 use std::path::Path;
 
+use dayshift_schedule::Zone;
 use dayshift_text::{quote, shell_word};
-use dayshift_workload::{Key, Kind, NotStopped, Origin, guess_resource};
+use dayshift_workload::{
+    Key, Kind, NotStopped, Origin,
+    events::{Condition, Subject},
+    guess_resource,
+};
 
 use crate::{
     annotations::{KeySite, MisplacedKey},
@@ -80,42 +85,28 @@ pub(crate) fn operated(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_
     let Some(owner) = workload.operated_by.as_ref().filter(|_| is_scheduled) else {
         return;
     };
-    let (child, operator) = (&object.name.kind, &owner.kind);
     let scheduled_owner = check.index.owner(owner);
     let scheduled_owner = scheduled_owner.filter(|owner| owner.inputs.is_scheduled());
-    let (message, help) = match scheduled_owner {
-        None => (
-            format!("this {child} belongs to a {operator}, whose operator sets its count again"),
-            format!(
-                "schedule the {operator} instead, and run dayshift with {} among its --kinds",
-                operator.argument()
-            ),
-        ),
-        Some(scheduled) => {
-            let name = quote(&owner.name);
-            let message = match workload.inputs.copies_schedule_of(&scheduled.inputs) {
-                true => format!(
-                    "the annotations of this {child} are copies of those of {operator} {name}, whose \
-                     operator sets its count"
-                ),
-                false => format!(
-                    "this {child} belongs to {operator} {name}, which has a schedule itself and whose \
-                     operator sets its count"
-                ),
-            };
-            let help = format!(
-                "leave it to the operator: kubectl annotate {} {}=true",
-                workload.object.argument(),
-                object.prefix.annotation(Key::Exclude)
-            );
-            (message, help)
-        }
+    let condition = match scheduled_owner {
+        None => Condition::Operated {
+            by: owner.kind.clone(),
+        },
+        Some(scheduled) => Condition::OwnerScheduled {
+            owner: format!("{} {}", owner.kind, quote(&owner.name)),
+            is_copy: workload.inputs.copies_schedule_of(&scheduled.inputs),
+        },
     };
+    let message = condition.message(&Subject {
+        object: &workload.object,
+        prefix: object.prefix,
+        zone: Zone::UTC,
+        now: None,
+    });
     object.add(
         LintRule::ConflictingManager,
         workload.place.clone(),
-        message,
-        help,
+        message.text,
+        message.help.unwrap_or_default(),
     );
 }
 

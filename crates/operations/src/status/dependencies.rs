@@ -8,39 +8,10 @@ use dayshift_cluster::{
     decode::WithManagers,
     read::{QueryPart, UnreadablePart},
 };
-use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Dependency, DependencyKind, DependencyWorkload, Key, Kind, Observed, Override, ParsedInputs,
-    Prefix, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
+    Dependency, DependencyKind, DependencyWorkload, IgnoredDependency, Kind, Observed, Override,
+    ParsedInputs, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
 };
-
-/// A dependency that a start does not wait for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IgnoredDependency {
-    /// The dependency.
-    pub needed: Dependency,
-    /// Why; `None` if the object does not exist.
-    pub why: Option<UnsatisfiableDependency>,
-}
-
-impl IgnoredDependency {
-    /// For example `sts/db, which is paused without an end`.
-    pub(super) fn text(&self, zone: Zone) -> String {
-        let why = self
-            .why
-            .map_or_else(|| "does not exist".to_owned(), |why| why.words(zone));
-        format!("{}, which {why}", self.needed)
-    }
-
-    /// The fix.
-    pub(super) fn fix(&self, prefix: &Prefix) -> String {
-        let (needed, key) = (&self.needed, prefix.annotation(Key::After));
-        match self.why {
-            None => format!("correct {key}"),
-            Some(why) => format!("{}, or remove it from {key}", why.help(needed)),
-        }
-    }
-}
 
 /// The result of looking up a dependency among the known workloads.
 pub enum DependencyLookup {

@@ -1,29 +1,31 @@
-//! The status of one workload: its schedule, state, count and readiness, the other controllers that set
-//! its count, and the one that has reverted it.
+//! The status of one workload: its schedule, state, count, readiness and conditions, the other controllers
+//! that set its count, and the one that has reverted it.
 
 use std::{collections::BTreeSet, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     decode::WithManagers,
-    read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
+    read::{Autoscalers, CorrectionLimits, NamespaceDefaults, Services, WaitingStarts},
 };
 use dayshift_schedule::{Action, Direction, Since, StopAfter, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Author, Dependency, Duty, Enforce, Inputs, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue,
-    Override, ParseContext, ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas,
-    RequestCoverage, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+    Author, ChangeKind, Dependency, Duty, Enforce, IgnoredDependency, Inputs, Key, Kind,
+    OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext, ParsedInputs, Phase, Prefix,
+    Problem, Readiness, Replicas, RequestCoverage, ResourceRequests, ScheduleSpec, State,
+    WorkloadRef,
+    events::{Condition, Message, RevertEnd, Subject, restore_command},
     is_stopped_against_schedule,
-    other_controllers::{FieldManager, ManagerKind, OtherController, REVERT_WINDOW, elapsed_after},
+    other_controllers::{FieldManager, ManagerKind, OtherController, REVERT_WINDOW, revert_words},
     predicted_action, requests_ignored_until,
     savings::{StoppedCapacity, stopped_capacity},
     waiting_start,
 };
 
 use crate::status::{
-    dependencies::{IgnoredDependency, KnownWorkloads, ignored_dependencies},
-    note::{Note, count_note, nothing_saved, stays_at_zero},
+    conditions::{count_condition, nothing_saved, stays_at_zero, stop_notice},
+    dependencies::{KnownWorkloads, ignored_dependencies},
 };
 
 /// The status of one workload.
@@ -43,8 +45,6 @@ pub struct WorkloadStatus {
     pub requests: ResourceRequests,
     /// The readiness.
     pub readiness: Readiness,
-    /// The problem that Kubernetes or the operator reports.
-    pub health_problem: Option<String>,
     /// The capacity that is stopped now.
     pub stopped_capacity: StoppedCapacity,
     /// The saved count.
@@ -57,10 +57,6 @@ pub struct WorkloadStatus {
     pub next_unless: Option<&'static str>,
     /// Its `stop-after`, and the last start from which that counts, if it is known.
     pub stop_after: Option<(StopAfter, Option<DateTime<Utc>>)>,
-    /// The dependencies of a start that is due.
-    pub waits_for: Vec<Dependency>,
-    /// The dependencies that its next starts ignore.
-    pub ignored_dependencies: Vec<IgnoredDependency>,
     /// The active override and where it is defined.
     pub active_override: Option<(Origin, Override)>,
     /// The author of the active override.
@@ -86,8 +82,8 @@ pub struct WorkloadStatus {
     pub is_enforced: bool,
     /// The Services that wake the workload, if it has wake-on-request and the Services are known.
     pub on_request: Option<RequestCoverage>,
-    /// Further facts.
-    pub notes: Vec<Note>,
+    /// Its conditions.
+    pub notes: Vec<Condition>,
 }
 
 /// The most important fact about a workload. More urgent ones come first.
@@ -133,11 +129,15 @@ impl WorkloadStatus {
         // was removed.
         let has_ended = observed.state().next_at().is_some_and(|end| end <= now);
         for note in &mut status.notes {
-            if let Note::Overdue(overdue) = note
-                && matches!(overdue.duty, Duty::End(_))
-                && !has_ended
+            if let Condition::Overdue {
+                overdue,
+                is_explained,
+            } = note
             {
-                overdue.since = None;
+                *is_explained = is_namespace_ahead;
+                if matches!(overdue.duty, Duty::End(_)) && !has_ended {
+                    overdue.since = None;
+                }
             }
         }
         let owner = scheduled_owner(&observed, managed, context);
@@ -148,30 +148,34 @@ impl WorkloadStatus {
             status = status.waiting_for_slot();
         }
         if is_namespace_ahead {
-            status.notes.push(Note::NamespaceAhead);
+            status.notes.push(Condition::NamespaceAhead);
         }
         status.owners = owners(&status.object, managed, autoscalers);
         status.on_request = coverage(&observed, managed, services);
-        let lacks = status
+        let reasons = status
             .on_request
-            .iter()
-            .any(|coverage| !coverage.not_covered.is_empty());
-        status.notes.extend(lacks.then_some(Note::NotCovered));
+            .as_ref()
+            .map(|coverage| &coverage.not_covered);
+        let reasons = reasons.filter(|reasons| !reasons.is_empty()).cloned();
+        status.notes.extend(reasons.map(Condition::NotCovered));
         if has_wake_on_request(&observed)
             && matches!(status.active_override, Some((_, Override::Sleep(_))))
         {
             let until = requests_ignored_until(&observed.inputs, status.zone, now);
-            let note = until.map(|until| Note::RequestsIgnored { until });
+            let note = until.map(|until| Condition::RequestsIgnored { until });
             status.notes.extend(note);
         }
         if is_scheduled {
             let within = parsed.ready_within();
             let due = observed.ready_due(within).filter(|due| *due <= now);
             if let Some(since) = due.and(status.since) {
-                status.health_problem = managed.health_problem().map(str::to_owned);
-                let is_none_ready = observed.readiness.replicas() == Some(Replicas::ZERO);
-                let is_problem = is_none_ready || status.health_problem.is_some();
-                status.notes.push(Note::NotReady { since, is_problem });
+                status.notes.push(Condition::NotReady {
+                    replicas: observed.replicas,
+                    readiness: observed.readiness,
+                    since,
+                    within,
+                    why: managed.health_problem().map(str::to_owned),
+                });
             }
             let read = |kind: &Kind, workload: &WithManagers| {
                 let seen = defaults.applied(workload.workload.observe(kind, prefix));
@@ -189,7 +193,7 @@ impl WorkloadStatus {
             if owner.is_none() {
                 status.find_revert(managed, &observed);
                 let operated_by = managed.operated_by(&parse_context.kinds);
-                let operated = operated_by.map(|by| Note::Operated { by });
+                let operated = operated_by.map(|by| Condition::Operated { by });
                 status.notes.extend(operated);
             }
             status.notes.extend(target_not_lowered(&observed, managed));
@@ -202,9 +206,9 @@ impl WorkloadStatus {
 
     /// The status of a workload whose count is set by the operator of its scheduled owner. No other note
     /// about its count is correct.
-    fn set_by_operator(mut self, owner: Note, is_scheduled: bool) -> Self {
+    fn set_by_operator(mut self, owner: Condition, is_scheduled: bool) -> Self {
         self.notes
-            .retain(|note| !note.explains_count() && !matches!(note, Note::NoSchedule { .. }));
+            .retain(|note| !note.explains_count() && !matches!(note, Condition::NoSchedule { .. }));
         if !is_scheduled {
             // The labels are those of the owner.
             (self.condition, self.origin) = (ScheduleStatus::Followed, Origin::Own);
@@ -233,15 +237,12 @@ impl WorkloadStatus {
             since: state.last,
             requests: observed.footprint.requests,
             readiness: observed.readiness,
-            health_problem: None,
             stopped_capacity: stopped_capacity(observed, parsed),
             saved: state.saved,
             next: None,
             next_action: None,
             next_unless: None,
             stop_after: None,
-            waits_for: Vec::new(),
-            ignored_dependencies: Vec::new(),
             active_override: None,
             author: Author::default(),
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
@@ -277,16 +278,19 @@ impl WorkloadStatus {
                 if overdue.is_some() {
                     status.condition = ScheduleStatus::Overdue;
                 }
-                status.notes.push(Note::NoSchedule { saved, overdue });
+                status.notes.push(Condition::NoSchedule { saved, overdue });
             }
             // Only the controller has the file of schedules.
             ParsedInputs::Unscheduled if observed.inputs.names_unknown_schedule() => {
-                status.notes.push(Note::Unseen);
+                status.notes.push(status.unseen());
                 status.condition = ScheduleStatus::Unseen;
             }
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;
-                status.notes.push(Note::LeftStopped { saved });
+                let replicas = observed.replicas;
+                status
+                    .notes
+                    .push(Condition::LeftStopped { replicas, saved });
                 status.condition = ScheduleStatus::Removed;
             }
         }
@@ -343,7 +347,7 @@ impl WorkloadStatus {
         if observed.deleting {
             self.next = None;
             self.condition = self.usual_condition(state);
-            self.notes.push(Note::Deleting);
+            self.notes.push(Condition::Deleting);
             return;
         }
         self.next_action = if state.phase.is_some() {
@@ -355,7 +359,7 @@ impl WorkloadStatus {
         };
         if observed.labels.are_from_later_version() {
             self.condition = self.usual_condition(state);
-            self.notes.push(Note::LaterVersion);
+            self.notes.push(Condition::LaterVersion);
             return;
         }
         self.show_next_change(spec, observed, state, now);
@@ -373,14 +377,17 @@ impl WorkloadStatus {
             usual => usual,
         };
         if self.condition == ScheduleStatus::Unseen {
-            self.notes.push(Note::Unseen);
+            self.notes.push(self.unseen());
         }
-        self.notes.extend(overdue.map(Note::Overdue));
-        if let Some(waiting) = waiting_start(parsed, observed, changed, now) {
-            let until = waiting.until;
-            self.notes.push(Note::Waits { until });
-            self.waits_for = waiting.needed;
-        }
+        self.notes.extend(overdue.map(|overdue| Condition::Overdue {
+            overdue,
+            is_explained: false,
+        }));
+        let waiting = waiting_start(parsed, observed, changed, now);
+        self.notes.extend(waiting.map(|waiting| Condition::Waits {
+            needed: waiting.needed,
+            until: waiting.until,
+        }));
         self.notes.extend(nothing_saved(spec, observed, state, now));
         let before = self.notes.len();
         // A boundary that is due right now might be applied in the next moment.
@@ -390,20 +397,24 @@ impl WorkloadStatus {
             let until = spec
                 .next_boundary(Direction::Up, object, None, now)
                 .map(|boundary| boundary.at);
-            self.notes.push(Note::StoppedAgainstSchedule { until });
+            let replicas = observed.replicas;
+            self.notes
+                .push(Condition::StoppedAgainstSchedule { replicas, until });
         } else if !is_due && overdue.is_none_or(|overdue| overdue.duty == Duty::Adopt) {
-            self.notes.extend(count_note(spec, observed, state, now));
+            self.notes
+                .extend(count_condition(spec, observed, state, now));
         }
         let is_down = observed.replicas <= spec.stop_replicas
             && state.saved.is_some_and(|saved| saved > observed.replicas);
-        let is_shown = self.notes.iter().any(Note::explains_count);
+        let is_shown = self.notes.iter().any(Condition::explains_count);
         if matches!(state.phase, Some(Phase::Stopped | Phase::Adopted))
             && stays_at_zero(spec, observed, state)
             && self.active_override.is_none()
             && self.next.is_some()
             && !is_shown
         {
-            self.notes.push(Note::StaysAtZero);
+            let is_adopted = state.phase == Some(Phase::Adopted);
+            self.notes.push(Condition::StaysAtZero { is_adopted });
         }
         if is_down
             && self.active_override.is_none()
@@ -411,13 +422,13 @@ impl WorkloadStatus {
                 .next_boundary(Direction::Up, object, None, now)
                 .is_none()
         {
-            self.notes.push(Note::NoStart);
+            self.notes.push(Condition::NoStart);
         }
-        self.notes.extend(Note::stop_notice(parsed, observed, now));
+        self.notes.extend(stop_notice(parsed, observed, now));
         if !spec.schedule.has_all_calendars() && self.notes.len() > before {
-            // The notes about the schedule can be wrong if its calendars are unknown.
+            // The conditions of the schedule can be wrong if its calendars are unknown.
             self.notes.truncate(before);
-            self.notes.push(Note::UnknownCalendars);
+            self.notes.push(Condition::UnknownCalendars);
         }
     }
 }
@@ -503,30 +514,113 @@ impl WorkloadStatus {
 
     /// Whether the user should act, because of an error or a warning.
     pub fn has_problem(&self) -> bool {
-        self.error.is_some() || self.notes.iter().any(|note| note.clone().is_warning())
+        self.error.is_some() || self.notes.iter().any(Condition::is_warning)
     }
 
     /// The command that restores the saved count.
     pub fn restore(&self, prefix: &Prefix) -> String {
-        self.command("restore", prefix)
+        restore_command(&self.object, prefix)
     }
 
-    /// The command that keeps the workload running for two hours.
-    pub fn wake(&self, prefix: &Prefix) -> String {
-        format!("{} --for 2h", self.command("wake", prefix))
+    const fn unseen(&self) -> Condition {
+        Condition::Unseen {
+            is_inherited: matches!(self.origin, Origin::Namespace),
+        }
+    }
+}
+
+impl WorkloadStatus {
+    /// The status of a workload whose start waits for a start slot, according to the controller.
+    #[must_use]
+    pub fn waiting_for_slot(mut self) -> Self {
+        let is_overdue = |note: &Condition| matches!(note, Condition::Overdue { .. });
+        self.notes.retain(|note| !is_overdue(note));
+        self.notes.insert(0, Condition::WaitsForSlot);
+        if self.condition == ScheduleStatus::Overdue {
+            self.condition = ScheduleStatus::Followed;
+        }
+        self
     }
 
-    /// The command that applies the schedule now.
-    pub fn sync(&self, prefix: &Prefix) -> String {
-        self.command("sync", prefix)
+    /// The status with ignored dependencies.
+    #[must_use]
+    pub fn with_ignored_dependencies(
+        mut self,
+        ignored_dependencies: Vec<IgnoredDependency>,
+    ) -> Self {
+        if self.waits_for().is_none() && !ignored_dependencies.is_empty() {
+            let ignored = Condition::IgnoresDependencies(ignored_dependencies);
+            self.notes.push(ignored);
+        }
+        self
     }
 
-    fn command(&self, command: &str, prefix: &Prefix) -> String {
-        format!(
-            "dayshift {command} {}{}",
-            self.object.argument(),
-            prefix.flag()
-        )
+    /// Whether a start is overdue. It might wait for a start slot.
+    pub fn has_overdue_start(&self) -> bool {
+        self.overdue().is_some_and(|overdue| overdue.is_start)
+    }
+
+    /// Whether the start waits for a start slot.
+    pub fn waits_for_slot(&self) -> bool {
+        self.notes.contains(&Condition::WaitsForSlot)
+    }
+
+    /// Whether its count should have been lowered by `enforce`: the correction limit might be reached.
+    pub const fn is_to_be_enforced(&self) -> bool {
+        self.is_enforced
+    }
+
+    /// The status with a note if an Event reports that the correction limit was reached since the last
+    /// transition.
+    #[must_use]
+    pub fn with_correction_limits(self, limits: &CorrectionLimits) -> Self {
+        let is_reached = |since| limits.is_reached(&self.object, since);
+        match self.since.is_some_and(is_reached) {
+            true => self.at_correction_limit(),
+            false => self,
+        }
+    }
+
+    /// The status of a workload for which the correction limit is reached.
+    #[must_use]
+    pub fn at_correction_limit(mut self) -> Self {
+        if self.is_enforced {
+            self.notes
+                .retain(|note| !matches!(note, Condition::StopsSoon(_)));
+            let until = self.next;
+            self.notes.push(Condition::CorrectionLimitReached { until });
+        }
+        self
+    }
+
+    /// The dependencies for which its start waits, and the latest time of the start.
+    pub fn waits_for(&self) -> Option<(&[Dependency], DateTime<Utc>)> {
+        self.notes.iter().find_map(|note| match note {
+            Condition::Waits { needed, until } => Some((&**needed, *until)),
+            _ => None,
+        })
+    }
+
+    fn overdue(&self) -> Option<Overdue> {
+        self.notes.iter().find_map(|note| match note {
+            Condition::Overdue { overdue, .. } => Some(*overdue),
+            _ => None,
+        })
+    }
+
+    /// Since when a boundary or an override is overdue, if that is known.
+    pub fn overdue_since(&self) -> Option<DateTime<Utc>> {
+        self.overdue()?.since
+    }
+
+    /// The message of a condition, with times in the time zone of the workload.
+    pub fn message(&self, condition: &Condition, prefix: &Prefix, now: DateTime<Utc>) -> Message {
+        condition.message(&Subject {
+            object: &self.object,
+            prefix,
+            zone: self.zone,
+            now: Some(now),
+        })
     }
 }
 
@@ -593,13 +687,13 @@ impl WorkloadStatus {
     }
 }
 
-/// The note about the custom resource that owns the workload, if it has a schedule itself. The
+/// The condition of the custom resource that owns the workload, if it has a schedule itself. The
 /// fingerprint in copied labels shows that too if the resource was not read.
 fn scheduled_owner(
     observed: &Observed,
     managed: &WithManagers,
     context: &StatusContext<'_>,
-) -> Option<Note> {
+) -> Option<Condition> {
     let owner = managed.controller_owner()?;
     let fingerprint = observed.state().fingerprint;
     let has_its_labels = fingerprint.is_some_and(|fingerprint| fingerprint.belongs_to(&owner.uid));
@@ -617,20 +711,20 @@ fn scheduled_owner(
         read.as_ref().is_some_and(copied)
     };
     let is_owned = read.is_some() && observed.inputs.has_schedule();
-    (has_its_labels || is_owned).then(|| Note::OwnerScheduled {
+    (has_its_labels || is_owned).then(|| Condition::OwnerScheduled {
         owner: format!("{} {}", quote(&owner.kind), quote(&owner.name)),
         is_copy: has_its_labels || has_its_schedule(),
     })
 }
 
-/// The note about a stopped autoscaler that keeps its target above the minimum.
-fn target_not_lowered(observed: &Observed, managed: &WithManagers) -> Option<Note> {
+/// The condition of a stopped autoscaler that keeps its target above the minimum.
+fn target_not_lowered(observed: &Observed, managed: &WithManagers) -> Option<Condition> {
     let is_autoscaler = observed.object.kind == Kind::HORIZONTAL_POD_AUTOSCALER;
     let is_stopped = observed.phase().is_some_and(Phase::follows_a_stop);
     let replicas = managed
         .kept_target()
         .filter(|_| is_autoscaler && is_stopped)?;
-    (replicas > observed.replicas.get()).then_some(Note::TargetNotLowered { replicas })
+    (replicas > observed.replicas.get()).then_some(Condition::TargetNotLowered { replicas })
 }
 
 /// The other controllers that set the count repeatedly: those that have set it, and the autoscalers of
@@ -713,12 +807,8 @@ fn is_untouched(managed: &WithManagers, at: Option<DateTime<Utc>>, last: DateTim
 impl WorkloadStatus {
     /// Finds the program that has reverted the count, if the count differs from dayshift's last change.
     pub(super) fn find_revert(&mut self, managed: &WithManagers, observed: &Observed) {
-        let manual = self.notes.iter().position(|note| {
-            matches!(
-                note,
-                Note::SetManually { .. } | Note::SetDuringOverride { .. }
-            )
-        });
+        let is_manual = |note: &Condition| matches!(note, Condition::SetManually { .. });
+        let manual = self.notes.iter().position(is_manual);
         let is_down = self.phase.is_some_and(Phase::follows_a_stop);
         let is_up = observed.replicas > observed.inputs.stop_replicas();
         // After an adoption, dayshift has set no count that another controller could revert.
@@ -738,27 +828,39 @@ impl WorkloadStatus {
             self.owners.insert(owner);
         }
         let until = match manual.map(|at| self.notes.remove(at)) {
-            Some(Note::SetManually { until, .. } | Note::SetDuringOverride { until }) => until,
+            Some(Condition::SetManually { until, .. }) => until,
             _ => self.next,
         };
+        let is_stop = |note: &Condition| matches!(note, Condition::StopsSoon(_));
+        let end = match self.notes.iter().any(is_stop) {
+            true => RevertEnd::Undecided,
+            false => RevertEnd::Stays(until),
+        };
         let soon = by.after.is_none_or(|after| after <= REVERT_WINDOW) && (is_down || !is_by_load);
-        self.notes.push(Note::Reverted { soon, until });
+        self.notes.push(Condition::Reverted {
+            manager: Some(by.manager.clone()),
+            words: self.revert_words(&by),
+            soon,
+            end,
+        });
         self.reverted_by = Some(by);
     }
 
     /// The text of a revert, such as `argocd-controller set 3 again 12 s after the stop`.
     pub fn revert_text(&self) -> Option<String> {
         let by = self.reverted_by.as_ref()?;
-        let was = match self.phase {
-            Some(Phase::Slept) => "the sleep",
-            Some(Phase::Stopped) => "the stop",
-            Some(Phase::Woken) => "the wake",
-            _ => "the start",
+        Some(format!("{} {}", by.manager.name(), self.revert_words(by)))
+    }
+
+    fn revert_words(&self, by: &RevertedBy) -> String {
+        let change = match self.phase {
+            Some(Phase::Slept) => ChangeKind::Sleep,
+            Some(Phase::Stopped) => ChangeKind::Stop,
+            Some(Phase::Woken) => ChangeKind::Wake,
+            _ => ChangeKind::Start,
         };
-        let counts = self.object.kind.counts();
-        let undone = counts.reverted_to(self.saved.unwrap_or_default(), self.replicas);
-        let after = by.after.map_or_else(|| "after".to_owned(), elapsed_after);
-        Some(format!("{} {undone} {after} {was}", by.manager.name()))
+        let saved = self.saved.unwrap_or_default();
+        revert_words(&self.object.kind, change, saved, self.replicas, by.after)
     }
 
     /// The setting that keeps the other controller from changing the count; `None` if the controller is

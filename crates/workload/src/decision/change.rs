@@ -337,11 +337,9 @@ pub enum EventNote {
     /// The schedule was removed while more was saved than runs.
     Removed {
         /// The count, which is not changed.
-        running: Replicas,
+        replicas: Replicas,
         /// The saved count.
         saved: Replicas,
-        /// The saved value of an on/off field, as in its label.
-        value: Option<Box<str>>,
     },
     /// A boundary was missed for longer than the catch-up limit.
     Missed {
@@ -361,8 +359,8 @@ pub enum EventNote {
         /// The zone of the schedule.
         zone: Zone,
     },
-    /// Another client reverts every correction of the state. The number is the current count.
-    CorrectionLimitReached(Replicas),
+    /// Another client reverts every correction of the state.
+    CorrectionLimitReached,
     /// The schedule is rejected. The text is that of the annotation `error`.
     Invalid(Box<str>),
 }

@@ -139,7 +139,7 @@ impl DecisionContext<'_> {
         if self.memory.is_at_limit() {
             return Decision::CorrectionLimitReached {
                 due,
-                note: EventNote::CorrectionLimitReached(self.observed.replicas),
+                note: EventNote::CorrectionLimitReached,
             };
         }
         // A correction that scales the object is not delayed.

@@ -46,7 +46,7 @@ impl DecisionContext<'_> {
     /// Removing the schedule scales nothing. The saved count is kept if it is larger than the current
     /// count.
     fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
-        let (observed, running) = (self.observed, self.observed.replicas);
+        let (observed, replicas) = (self.observed, self.observed.replicas);
         let own_annotations = [&observed.error, &observed.override_began];
         if (state.is_empty() || state.is_only_saved())
             && own_annotations
@@ -55,12 +55,10 @@ impl DecisionContext<'_> {
         {
             return Decision::Wait { due: None };
         }
-        let left = state.after_removal(running);
-        let note = left.saved.map(|saved| EventNote::Removed {
-            running,
-            saved,
-            value: left.saved_value.clone(),
-        });
+        let left = state.after_removal(replicas);
+        let note = left
+            .saved
+            .map(|saved| EventNote::Removed { replicas, saved });
         let change = Change {
             note,
             ..self.without_scaling(ChangeKind::Remove, left)

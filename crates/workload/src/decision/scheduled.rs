@@ -612,7 +612,7 @@ impl ScheduledDecision<'_> {
                         .into_iter()
                         .chain([memory.next_limit_report(self.now)])
                         .min(),
-                    note: EventNote::CorrectionLimitReached(self.context.observed.replicas),
+                    note: EventNote::CorrectionLimitReached,
                 }
             }
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {

@@ -12,6 +12,7 @@ use crate::{
         parse::ParsedInputs,
         spec::ScheduleSpec,
     },
+    keys::{Key, Prefix},
     observed::Observed,
     replicas::Replicas,
     workload_ref::WorkloadRef,
@@ -247,6 +248,34 @@ impl UnsatisfiableDependency {
             Self::Overridden(Override::Pause(_)) => format!("end the pause of {needed}"),
             Self::Overridden(_) => format!("end the sleep of {needed}"),
             Self::Stopped(_) => format!("start {needed} before, or at the same time"),
+        }
+    }
+}
+
+/// A dependency that a start does not wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredDependency {
+    /// The dependency.
+    pub needed: Dependency,
+    /// Why; `None` if the object does not exist.
+    pub why: Option<UnsatisfiableDependency>,
+}
+
+impl IgnoredDependency {
+    /// For example `sts/db, which is paused without an end`.
+    pub fn text(&self, zone: Zone) -> String {
+        let why = self
+            .why
+            .map_or_else(|| "does not exist".to_owned(), |why| why.words(zone));
+        format!("{}, which {why}", self.needed)
+    }
+
+    /// The fix, as an instruction.
+    pub fn fix(&self, prefix: &Prefix) -> String {
+        let (needed, key) = (&self.needed, prefix.annotation(Key::After));
+        match self.why {
+            None => format!("correct {key}"),
+            Some(why) => format!("{}, or remove it from {key}", why.help(needed)),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Events as Kubernetes shows them: reason and text. The texts of decisions are in `note`.
+//! Events as Kubernetes shows them: reason and text. The texts of decisions are in `note`, those of
+//! conditions in `condition`.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,12 @@ use crate::{
     Change, ChangeKind, DependencyKind, DependencyState, JobChange, Kind, LATER_VERSION, Observed,
     Prefix, Replicas, UnreadyDependency, WorkloadRef,
     events::{
-        commands::{wake_all_command, wake_command, wake_namespace_command},
+        commands::{wake_all_command, wake_namespace_command},
+        condition::{Condition, RevertEnd, Subject, waits_for_slot},
         reason::EventReason,
     },
-    other_controllers::{ADMISSION, FieldManager, ManagerKind, Revert},
+    other_controllers::{FieldManager, ManagerKind, Revert},
+    time_format::{duration, full_time},
 };
 
 /// An Event to send.
@@ -31,28 +34,6 @@ pub struct EventText {
 /// The maximum length of a text in bytes.
 const MAX_TEXT: usize = 1000;
 
-/// The maximum length of a message from Kubernetes in bytes.
-const MAX_WHY: usize = 500;
-
-/// `10 min`, `90 s`
-fn length(time: TimeDelta) -> String {
-    let (minutes, seconds) = (time.num_minutes(), time.num_seconds());
-    if seconds == minutes * 60 {
-        format!("{minutes} min")
-    } else {
-        format!("{seconds} s")
-    }
-}
-
-/// Whether `enforce` has already reverted a count as often as it may before the next boundary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CorrectionLimit {
-    /// `enforce` is off, or can still correct the count.
-    NotReached,
-    /// `enforce` makes no correction until the next boundary.
-    Reached,
-}
-
 impl EventText {
     pub(super) const fn new(reason: EventReason, text: String) -> Self {
         Self {
@@ -60,6 +41,10 @@ impl EventText {
             text,
             once_of: None,
         }
+    }
+
+    fn from_condition(reason: EventReason, condition: &Condition, subject: &Subject<'_>) -> Self {
+        Self::new(reason, condition.message(subject).to_string())
     }
 
     /// The annotations of a Namespace are rejected.
@@ -123,23 +108,21 @@ impl EventText {
     }
 
     /// A started workload is not ready in time. `why` is the message from Kubernetes.
-    pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
-        let object = &observed.object;
-        let ready = match observed.readiness.replicas() {
-            Some(ready) => format!("{ready} of {} replicas are ready", observed.replicas),
-            None => "it is not ready".to_owned(),
+    pub fn not_ready(
+        observed: &Observed,
+        within: TimeDelta,
+        why: Option<&str>,
+        prefix: &Prefix,
+    ) -> Self {
+        let condition = Condition::NotReady {
+            replicas: observed.replicas,
+            readiness: observed.readiness,
+            since: observed.state().last.unwrap_or_default(),
+            within,
+            why: why.map(str::to_owned),
         };
-        let within = length(within);
-        // The messages of Kubernetes often end with a full stop.
-        let why = why.map(|why| cut_bytes(why, MAX_WHY).trim_end_matches(['.', ' ']));
-        let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        let text = format!(
-            "{ready} {within} after the start{why}. To see more, run kubectl describe {}/{} -n {}",
-            object.kind.unambiguous(),
-            object.name,
-            object.namespace
-        );
-        Self::new(EventReason::NotReady, text)
+        let subject = Subject::of_event(&observed.object, prefix, Zone::UTC);
+        Self::from_condition(EventReason::NotReady, &condition, &subject)
     }
 
     /// A later version of dayshift wrote the state labels of the object.
@@ -203,8 +186,7 @@ impl EventText {
             1 => "1 start waits".to_owned(),
             _ => format!("{waiting} starts wait"),
         };
-        let text =
-            format!("{starts} until fewer workloads are starting (--max-starting {max_starting})");
+        let text = waits_for_slot(&starts, Some(max_starting));
         Self::new(EventReason::StartsWait, text)
     }
 }
@@ -220,12 +202,9 @@ impl EventText {
         zone: Zone,
         prefix: &Prefix,
     ) -> Self {
-        let text = format!(
-            "dayshift stops it at {}. To keep it running, run {}",
-            local(at, zone),
-            wake_command(object, prefix)
-        );
-        Self::once(text, at)
+        let subject = Subject::of_event(object, prefix, zone);
+        let condition = Condition::StopNotice { at };
+        Self::from_condition(EventReason::StopsSoon, &condition, &subject).once(at)
     }
 
     /// Several objects in one namespace will be stopped.
@@ -249,17 +228,17 @@ impl EventText {
             ),
         };
         let text = format!(
-            "dayshift stops {} workloads at {}: {names}{more}. To keep them running, run {command}",
+            "dayshift stops {} workloads at {}: {names}{more}. To keep them running, run `{command}`",
             objects.len(),
-            local(at, zone),
+            full_time(at, zone),
         );
-        Self::once(text, at)
+        Self::new(EventReason::StopsSoon, text).once(at)
     }
 
-    fn once(text: String, at: DateTime<Utc>) -> Self {
+    fn once(self, at: DateTime<Utc>) -> Self {
         Self {
             once_of: Some(at),
-            ..Self::new(EventReason::StopsSoon, text)
+            ..self
         }
     }
 }
@@ -303,14 +282,10 @@ impl EventText {
 fn unready_text(state: DependencyState, waited: TimeDelta, zone: Zone) -> String {
     match state {
         DependencyState::Ready | DependencyState::NotReady => {
-            let waited = match (waited.num_minutes(), waited.num_seconds()) {
-                (0, seconds) => format!("{seconds} s"),
-                (minutes, _) => format!("{minutes} min"),
-            };
-            format!("which was not ready after {waited}")
+            format!("which was not ready after {}", duration(waited))
         }
         DependencyState::Stopped { until: Some(at) } => {
-            format!("which is stopped until {}", local(at, zone))
+            format!("which is stopped until {}", full_time(at, zone))
         }
         DependencyState::Stopped { until: None } => {
             "which is stopped, and no schedule starts it".to_owned()
@@ -328,8 +303,13 @@ fn unready_text(state: DependencyState, waited: TimeDelta, zone: Zone) -> String
 
 impl EventText {
     /// The API server stored another count, `made`, than the change requested.
-    pub fn overruled(change: &Change, made: Replicas, kind: &Kind) -> Self {
-        let counts = kind.counts();
+    pub fn overruled(
+        change: &Change,
+        made: Replicas,
+        object: &WorkloadRef,
+        prefix: &Prefix,
+    ) -> Self {
+        let counts = object.kind.counts();
         let to = counts.short_text(change.replicas);
         let made = counts.short_text(made);
         let by = match change.kind {
@@ -337,47 +317,42 @@ impl EventText {
             ChangeKind::Scale(_) => "the schedule".to_owned(),
             by => format!("the {by}"),
         };
-        let pointer = kind.pointer();
-        let text = format!(
-            "{ADMISSION} changed it to {made} while {by} set {to}. To end that, exclude dayshift's \
-             writes of {pointer} from it"
-        );
-        Self::new(EventReason::Reverted, text)
+        let words = format!("changed it to {made} while {by} set {to}");
+        let manager = Some(FieldManager::admission(None));
+        Self::from_revert(manager, words, RevertEnd::Undecided, object, prefix)
     }
 
-    /// Another client reverted a count; `None` if that is expected. At the correction
-    /// limit, the text reports that `enforce` makes no further correction.
+    /// Another client reverted a count; `None` if that is expected.
     pub fn reverted(
         reverted: &Revert,
         object: &WorkloadRef,
         manager: Option<&FieldManager>,
-        limit: CorrectionLimit,
+        end: RevertEnd,
         prefix: &Prefix,
     ) -> Option<Self> {
         let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
         if reverted.needs_no_warning(kind) {
             return None;
         }
-        let name = manager.map_or_else(|| "another client".to_owned(), FieldManager::name);
-        let words = reverted.words(&object.kind);
-        let mut text = format!("{name} {words}");
-        if limit == CorrectionLimit::Reached {
-            text += "; `enforce` has reverted that too, and makes no correction until the next start or stop";
-        }
-        match (kind, manager) {
-            (ManagerKind::OtherController(owner), _) => {
-                text += &format!(
-                    ". To end that, {}",
-                    owner.fix(std::slice::from_ref(&object.kind), prefix)
-                );
-            }
-            (_, Some(_)) => {
-                let pointer = object.kind.pointer();
-                text += &format!(". To end that, configure it to ignore {pointer}");
-            }
-            (_, None) => text += ". Its managedFields do not show which",
-        }
-        Some(Self::new(EventReason::Reverted, text))
+        let (manager, words) = (manager.cloned(), reverted.words(&object.kind));
+        Some(Self::from_revert(manager, words, end, object, prefix))
+    }
+
+    fn from_revert(
+        manager: Option<FieldManager>,
+        words: String,
+        end: RevertEnd,
+        object: &WorkloadRef,
+        prefix: &Prefix,
+    ) -> Self {
+        let condition = Condition::Reverted {
+            manager,
+            words,
+            soon: true,
+            end,
+        };
+        let subject = Subject::of_event(object, prefix, Zone::UTC);
+        Self::from_condition(EventReason::Reverted, &condition, &subject)
     }
 
     /// Many counts in one namespace were reverted. The map has the number of reverts by each
@@ -396,18 +371,12 @@ impl EventText {
         let each: Vec<_> = each.chain(others).collect();
         let text = format!(
             "{count} more in namespace {namespace} were reverted after dayshift had set them, by {}. \
-             To see which and how to end it, run dayshift status -n {namespace}{}",
+             To see which and how to end it, run `dayshift status -n {namespace}{}`",
             each.join(", "),
             prefix.flag()
         );
         Self::new(EventReason::Reverted, text)
     }
-}
-
-/// `Mon 2026-11-23 09:00:00 JST`
-pub(super) fn local(at: DateTime<Utc>, zone: Zone) -> String {
-    let local = at.with_timezone(&zone);
-    local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 #[cfg(test)]
@@ -452,7 +421,7 @@ mod tests {
                 &reverted,
                 &object,
                 Some(&manager),
-                CorrectionLimit::Reached,
+                RevertEnd::CorrectionLimit,
                 &prefix,
             );
             let text = note.unwrap().text;

@@ -4,13 +4,13 @@ use dayshift_schedule::{Action, Boundary, Zone};
 use dayshift_text::{cut_chars, printable};
 
 use crate::{
-    AdoptedSchedule, Adoption, Author, EventNote, Key, MAX_REASON, Override, Prefix, Replicas,
-    WorkloadRef,
+    AdoptedSchedule, Adoption, Author, EventNote, Key, MAX_REASON, Override, Prefix, WorkloadRef,
     events::{
-        commands::{scale_command, sync_command, wake_command},
-        event::{EventText, local},
+        condition::{Condition, EnforcedStop, Message, Subject, specified, sync_help},
+        event::EventText,
         reason::EventReason,
     },
+    time_format::full_time,
 };
 
 impl EventText {
@@ -51,13 +51,17 @@ const fn reason(note: &EventNote) -> EventReason {
         EventNote::Removed { .. } => EventReason::ScheduleRemoved,
         EventNote::Missed { .. } => EventReason::BoundaryMissed,
         EventNote::FromFuture { .. } => EventReason::StateFromFuture,
-        EventNote::CorrectionLimitReached(_) => EventReason::CorrectionLimitReached,
+        EventNote::CorrectionLimitReached => EventReason::CorrectionLimitReached,
         EventNote::Invalid(_) => EventReason::InvalidSchedule,
     }
 }
 
 fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
     let counts = object.kind.counts();
+    let message = |condition: Condition, zone| {
+        let subject = Subject::of_event(object, prefix, zone);
+        condition.message(&subject).to_string()
+    };
     match *note {
         EventNote::Scaled {
             boundary,
@@ -67,7 +71,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             next,
             zone,
         } => {
-            let (action, at) = (boundary.action, local(boundary.at, zone));
+            let (action, at) = (boundary.action, full_time(boundary.at, zone));
             let why = match ended {
                 Some(key) => {
                     format!("at the end of `{key}`, {at}: the schedule specifies {action}")
@@ -102,8 +106,10 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             zone,
             ref author,
         } => {
-            let before =
-                before.map_or_else(|| "having no end".to_owned(), |before| local(before, zone));
+            let before = before.map_or_else(
+                || "having no end".to_owned(),
+                |before| full_time(before, zone),
+            );
             let author = author_text(author).map(|text| format!(", {text}"));
             let author = author.unwrap_or_default();
             format!(
@@ -117,32 +123,19 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             until,
             zone,
         } => {
-            let until = until.map_or_else(
-                || "until a user scales it".to_owned(),
-                |at| format!("until {}", local(at, zone)),
-            );
-            let command = sync_command(object, prefix);
-            match required {
-                Action::Start => format!(
-                    "the schedule specifies running; {} {until}. To start it now, run {command}",
-                    counts.it_stays_at(replicas)
-                ),
-                Action::Stop => format!(
-                    "the schedule specifies stopped; it runs {until}. To stop it now, run {command}"
-                ),
-                Action::Scale(count) => format!(
-                    "the schedule specifies {count}; it stays at {replicas} {until}. To scale it now, run {command}"
-                ),
-            }
+            let condition = Condition::Contradicted {
+                required,
+                replicas,
+                until,
+            };
+            message(condition, zone)
         }
-        EventNote::ScheduleChanged(ref adopted) => format!(
-            "the schedule is new or edited: {}",
-            adopted_text(adopted, object, prefix)
-        ),
-        EventNote::Resumed(ref adopted) => format!(
-            "the schedule applies again: {}",
-            adopted_text(adopted, object, prefix)
-        ),
+        EventNote::ScheduleChanged(ref adopted) => {
+            adopted_text("the schedule is new or edited", adopted, object, prefix)
+        }
+        EventNote::Resumed(ref adopted) => {
+            adopted_text("the schedule applies again", adopted, object, prefix)
+        }
         EventNote::Restored {
             why,
             from,
@@ -177,11 +170,9 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
                 )
             }
         }
-        EventNote::StopsSoon { due, zone } => format!(
-            "the schedule specifies stopped, and `enforce` stops it at {}. To keep it running, run {}",
-            local(due, zone),
-            wake_command(object, prefix)
-        ),
+        EventNote::StopsSoon { due, zone } => {
+            message(Condition::StopsSoon(EnforcedStop::At(due)), zone)
+        }
         EventNote::Expired(key) => {
             format!("`{key}` is in the past: dayshift removes the annotation and does nothing else")
         }
@@ -189,11 +180,9 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             "`{key}` ended earlier and was restored, for example by kubectl rollout undo: \
                 dayshift removes the annotation and does nothing else"
         ),
-        EventNote::Removed {
-            running,
-            saved,
-            ref value,
-        } => removed(running, saved, value.as_deref(), object),
+        EventNote::Removed { replicas, saved } => {
+            message(Condition::LeftStopped { replicas, saved }, Zone::UTC)
+        }
         EventNote::Missed {
             boundary,
             next,
@@ -201,7 +190,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
         } => format!(
             "the {} of {} was missed for longer than the catch-up limit: nothing is scaled now; {}",
             boundary.action,
-            local(boundary.at, zone),
+            full_time(boundary.at, zone),
             coming(next, zone)
         ),
         EventNote::FromFuture { last, next, zone } => format!(
@@ -209,75 +198,38 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             last.format("%Y-%m-%dT%H:%M:%SZ"),
             coming(next, zone)
         ),
-        EventNote::CorrectionLimitReached(replicas) => {
-            correction_limit_reached(replicas, object, prefix)
+        EventNote::CorrectionLimitReached => {
+            message(Condition::CorrectionLimitReached { until: None }, Zone::UTC)
         }
         EventNote::Invalid(ref text) => text.to_string(),
     }
 }
 
-fn removed(
-    running: Replicas,
-    saved: Replicas,
-    value: Option<&str>,
-    object: &WorkloadRef,
-) -> String {
-    let counts = object.kind.counts();
-    let how = if counts.is_switch() {
-        format!("it was {}", counts.short_text(running))
-    } else {
-        format!("{running} ran of {saved}")
-    };
-    let command = scale_command(object, saved, value);
-    format!("the schedule was removed while {how}; nothing is scaled. To restore it, run {command}")
-}
-
-fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &Prefix) -> String {
-    let help = if replicas == Replicas::ZERO {
-        format!("To have it run now, run {}", wake_command(object, prefix))
-    } else {
-        let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
-        format!(
-            "To see which one, run kubectl get {kind}/{name} -n {namespace} -o yaml \
-                --show-managed-fields"
-        )
-    };
-    format!(
-        "another client keeps reverting dayshift's changes; dayshift corrects nothing until the \
-            next boundary. {help}"
-    )
-}
-
 /// The consequences of an adoption, with the command that makes the object match its schedule.
-fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix) -> String {
-    let counts = object.kind.counts();
-    let replicas = adopted.replicas;
+fn adopted_text(
+    what: &str,
+    adopted: &AdoptedSchedule,
+    object: &WorkloadRef,
+    prefix: &Prefix,
+) -> String {
+    let required = adopted.required;
+    let specifies = required.map(|required| format!("it specifies {}, but ", specified(required)));
     let next = coming(adopted.next, adopted.zone);
-    let command = sync_command(object, prefix);
-    match adopted.required {
-        None => format!("nothing is scaled now; {next}"),
-        Some(Action::Start) => format!(
-            "nothing is scaled now; {next}. It should be running now, but {}: to start it now, \
-                run {command}",
-            counts.count_is(replicas)
+    let message = Message {
+        text: format!(
+            "{what}: {}nothing is scaled now; {next}",
+            specifies.unwrap_or_default()
         ),
-        Some(Action::Stop) => format!(
-            "nothing is scaled now; {next}. It should be stopped now, but {}: to stop it now, \
-                run {command}",
-            counts.count_is(replicas)
-        ),
-        Some(Action::Scale(count)) => format!(
-            "nothing is scaled now; {next}. Its count should be {count} now, but is {replicas}: \
-                to scale it now, run {command}"
-        ),
-    }
+        help: required.map(|required| sync_help(required, object, prefix)),
+    };
+    message.to_string()
 }
 
 /// ``by `wake-until` until Mon 2026-11-23 22:00:00 JST``
 fn holding(active: Override, zone: Zone) -> String {
     let end = active.until().map_or_else(
         || "the annotation is removed".to_owned(),
-        |until| local(until, zone),
+        |until| full_time(until, zone),
     );
     let key = match active {
         Override::Pause(_) => Key::Pause,
@@ -290,7 +242,11 @@ fn holding(active: Override, zone: Zone) -> String {
 /// `next is the stop of Mon 2026-11-23 19:00:00 JST`
 fn coming(next: Option<Boundary>, zone: Zone) -> String {
     match next {
-        Some(next) => format!("next is the {} of {}", next.action, local(next.at, zone)),
+        Some(next) => format!(
+            "next is the {} of {}",
+            next.action,
+            full_time(next.at, zone)
+        ),
         None => "there is no further boundary".to_owned(),
     }
 }
@@ -327,7 +283,7 @@ mod tests {
     use chrono::{DateTime, Utc};
 
     use super::*;
-    use crate::{Kind, Pause};
+    use crate::{Kind, Pause, Replicas};
 
     fn at(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
@@ -397,9 +353,8 @@ mod tests {
             EventNote::Expired(Key::SleepUntil),
             EventNote::EndedBefore(Key::SleepUntil),
             EventNote::Removed {
-                running: to,
+                replicas: to,
                 saved: from,
-                value: None,
             },
             EventNote::Missed {
                 boundary: stop,
@@ -411,7 +366,7 @@ mod tests {
                 next: None,
                 zone,
             },
-            EventNote::CorrectionLimitReached(from),
+            EventNote::CorrectionLimitReached,
             EventNote::Invalid("dayshift/stop: …".into()),
         ]
     }

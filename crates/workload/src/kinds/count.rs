@@ -181,17 +181,17 @@ impl CountKind {
         }
     }
 
-    /// The effect of a command that restores a count: `restores it to 3`, `sets minReplicas to
-    /// 3`, `makes it active again`, `starts it again`.
-    pub fn restores(self, count: Replicas) -> String {
+    /// The goal of a command that restores a count: `restore it to 3`, `set minReplicas to 3`, `make
+    /// it active again`, `start it again`.
+    pub fn restore(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {
-            Self::Replicas | Self::Exact => format!("restores it to {count}"),
-            Self::Minimum { .. } => format!("sets minReplicas to {count}"),
-            Self::Runners => format!("sets minRunners to {count}"),
-            Self::Switch if !is_down => "starts it again".to_owned(),
+            Self::Replicas | Self::Exact => format!("restore it to {count}"),
+            Self::Minimum { .. } => format!("set minReplicas to {count}"),
+            Self::Runners => format!("set minRunners to {count}"),
+            Self::Switch if !is_down => "start it again".to_owned(),
             Self::Suspend { .. } | Self::Pause | Self::Switch => {
-                format!("makes it {} again", self.short_text(count))
+                format!("make it {} again", self.short_text(count))
             }
         }
     }

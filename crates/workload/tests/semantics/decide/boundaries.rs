@@ -144,17 +144,17 @@ mod an_earlier_boundary_is_not_applied_after_a_later_one {
             (
                 3,
                 office,
-                "the schedule specifies stopped; it runs until Mon 2026-11-23 19:00:00 UTC. To stop it now, run dayshift sync deploy/web -n dev",
+                "the schedule specifies stopped; it runs until Mon 2026-11-23 19:00:00 UTC. To stop it now, run `dayshift sync deploy/web -n dev`",
             ),
             (
                 0,
                 always,
-                "the schedule specifies running; it stays at 0 until a user scales it. To start it now, run dayshift sync deploy/web -n dev",
+                "the schedule specifies running; it stays at 0 until a user scales it. To start it now, run `dayshift sync deploy/web -n dev`",
             ),
             (
                 3,
                 exact,
-                "the schedule specifies 2; it stays at 3 until Mon 2026-11-23 08:00:00 UTC. To scale it now, run dayshift sync deploy/web -n dev",
+                "the schedule specifies 2; it stays at 3 until Mon 2026-11-23 08:00:00 UTC. To scale it now, run `dayshift sync deploy/web -n dev`",
             ),
         ] {
             let text = first_sight(replicas, schedule);

@@ -246,7 +246,6 @@ fn events_of_a_cron_job_use_its_own_terms() {
     assert!(started.starts_with(expected), "{started}");
     object.until("2026-11-20 20:00").edit("hours", None).apply();
     let removed = &object.notices.last().unwrap().text;
-    let command =
-        r#"kubectl patch cronjob/web -n dev --type=merge -p '{"spec":{"suspend":false}}'"#;
+    let command = "To make it active again, run `dayshift restore cj/web -n dev`";
     assert!(removed.ends_with(command), "{removed}");
 }

@@ -32,9 +32,8 @@ fn pin(label: Label, text: &str) -> impl Fn(&mut Object) {
     }
 }
 
-/// For a running workload see `enforce_corrects_three_times_until_the_next_boundary`.
 #[test]
-fn the_warning_about_a_stopped_object_contains_the_wake_command() {
+fn the_warning_about_the_correction_limit_contains_its_commands() {
     let mut object = at_night(3);
     for _ in 0..10 {
         object.now += TimeDelta::seconds(30);
@@ -42,8 +41,9 @@ fn the_warning_about_a_stopped_object_contains_the_wake_command() {
     }
     let is_warning = |it: &&EventText| it.reason == EventReason::CorrectionLimitReached;
     let text = &object.notices.iter().find(is_warning).unwrap().text;
-    let command = "To have it run now, run dayshift wake deploy/web -n dev --for 2h";
-    assert!(text.ends_with(command), "{text}");
+    let commands = "To apply the schedule now, run `dayshift sync deploy/web -n dev`; to see which client \
+        it is, run `kubectl get deployment/web -n dev -o yaml --show-managed-fields`";
+    assert!(text.ends_with(commands), "{text}");
 }
 
 #[test]

@@ -164,7 +164,7 @@ mod removing_the_schedule_scales_nothing {
         );
         let text = object.notices[0].text.clone();
         assert!(
-            text.contains("kubectl scale deployment/web -n dev --replicas=3"),
+            text.contains("To restore it to 3, run `dayshift restore deploy/web -n dev`"),
             "{text}"
         );
         assert_eq!(object.reasons(), ["ScheduleRemoved"]);

@@ -1,4 +1,4 @@
-//! Short formats of times and durations.
+//! Formats of times and durations.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
 use dayshift_schedule::Zone;
@@ -16,6 +16,12 @@ pub fn short_time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
     };
     let time = time_of_day(&at);
     at.format(&format!("{date}{time} %Z")).to_string()
+}
+
+/// Formats a time in `zone` for a reader at any time: `Mon 2026-11-23 09:00:00 JST`.
+pub fn full_time(at: DateTime<Utc>, zone: Zone) -> String {
+    let local = at.with_timezone(&zone);
+    local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 /// `Mon 2026-11-23 09:00` in `zone`. Seconds are shown unless they are 0.
