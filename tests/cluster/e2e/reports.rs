@@ -75,10 +75,7 @@ fn enforce_that_gave_up_is_a_problem_and_announces_no_stop(plane: &ControlPlane)
     let shown = status(&team, "");
     assert!(!shown.ok, "{shown:?}");
     let sync = format!("`dayshift sync deploy/web -n {}`", team.name());
-    for expected in [
-        "another client keeps reverting dayshift's changes",
-        &sync,
-    ] {
+    for expected in ["another client keeps reverting dayshift's changes", &sync] {
         assert!(shown.stdout.contains(expected), "{shown:?}");
     }
     assert!(!shown.stdout.contains("stops it within"), "{shown:?}");

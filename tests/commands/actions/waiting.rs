@@ -181,8 +181,7 @@ fn wait_ready_waits_until_all_replicas_are_ready() {
         cluster.dayshift(&wake)
     };
     let ran = wake("1s");
-    let why =
-        ", but it is not ready after 1 s. To see more, run `kubectl describe deployment/web -n dev`\n";
+    let why = ", but it is not ready after 1 s. To see more, run `kubectl describe deployment/web -n dev`\n";
     assert!(ran.status == 1 && ran.err.ends_with(why), "{ran:?}");
     let ran = thread::scope(|scope| {
         let ran = scope.spawn(|| wake("1h"));

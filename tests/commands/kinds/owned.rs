@@ -403,8 +403,7 @@ fn status_recognizes_a_workload_with_the_schedule_of_its_owner() {
             "dayshift/next": "never", "dayshift/fingerprint": fingerprint.to_string(),
         })
     };
-    let copies =
-        "the labels or annotations of this Deployment are copies of those of PostgresCluster db, whose operator";
+    let copies = "the labels or annotations of this Deployment are copies of those of PostgresCluster db, whose operator";
     let both = "this Deployment belongs to PostgresCluster db, which has a schedule itself and whose operator";
     for (annotations, has_labels, kinds, expected) in [
         (&schedule, false, RESOURCE, Some(copies)),

@@ -48,8 +48,7 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
         running_on(&cluster, &format!("web-{at}"));
     }
     let ran = cluster.dayshift(&["status", "--problems"]);
-    let folded =
-        "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 1 h overdue. For the first: check";
+    let folded = "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 1 h overdue. For the first: check";
     assert!(ran.out.contains(folded), "{}", ran.out);
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
 }
@@ -300,7 +299,8 @@ fn commands_include_a_custom_prefix() {
         .label("dev", "web", "x.io/saved-replicas", Some("5"))
         .unwrap();
     let ran = cluster.dayshift(&["status", "--annotation-prefix", "x.io"]);
-    let command = "To restore it to 5, run `dayshift restore deploy/web -n dev --annotation-prefix x.io`";
+    let command =
+        "To restore it to 5, run `dayshift restore deploy/web -n dev --annotation-prefix x.io`";
     assert!(ran.out.contains(command), "{}", ran.out);
 }
 
@@ -494,10 +494,6 @@ fn reports_the_state_of_a_later_version() {
     let ran = cluster.dayshift(&["status"]);
     let note = "its state was written by a later version of dayshift";
     assert!(ran.out.contains(note), "{}", ran.out);
-    assert!(
-        !ran.out.contains("controller is running"),
-        "{}",
-        ran.out
-    );
+    assert!(!ran.out.contains("controller is running"), "{}", ran.out);
     assert_eq!(ran.status, 1);
 }

@@ -36,8 +36,7 @@ fn shows_a_stop_only_within_its_notice() {
         "paused",
         &[("state", "paused"), ("next", "never")],
     );
-    let output =
-        "dayshift stops it at 19:00 JST. To keep it running, run `dayshift wake deploy/web -n dev --for 2h`";
+    let output = "dayshift stops it at 19:00 JST. To keep it running, run `dayshift wake deploy/web -n dev --for 2h`";
     assert_eq!(notes(&cluster, "web"), output);
     for name in ["early", "silent", "paused"] {
         assert_eq!(notes(&cluster, name), "", "{name}");

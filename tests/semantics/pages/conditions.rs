@@ -137,7 +137,9 @@ fn each_condition_is_on_the_page_with_its_levels() {
     let names: BTreeSet<_> = names.iter().map(String::as_str).collect();
     assert_eq!(names, variants(), "the conditions of this test");
 
-    let (_, table) = PAGE.split_once("| condition | level | meaning |\n").unwrap();
+    let (_, table) = PAGE
+        .split_once("| condition | level | meaning |\n")
+        .unwrap();
     let rows = table.lines().skip(1);
     let rows = rows.map_while(|row| row.strip_prefix("| ")?.strip_suffix(" |"));
     let mut documented: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
