@@ -248,7 +248,7 @@ fn a_killed_controller_and_the_next_change_are_shown(plane: &ControlPlane) {
     due.plus(10).wait();
     shows("/", "1 workload overdue");
     let shown = status(&team, "");
-    let expected = "overdue; is the controller running?";
+    let expected = "overdue. Check that the controller is running";
     assert!(!shown.ok && shown.stdout.contains(expected), "{shown:?}");
     assert_eq!(team.replicas("due"), 2);
     team.run(&[]);
