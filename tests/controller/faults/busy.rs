@@ -1,10 +1,11 @@
 //! A namespace that requests more transitions than the server can carry out.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine};
+use tokio::{sync::Notify, task::yield_now};
 
 use crate::{
     faults::isolation::{answered, healthy},
@@ -87,4 +88,43 @@ fn reports_schedules_that_exceed_the_request_rate() {
         objects > 0 && counted >= Some(objects),
         "{counted:?} of {objects}"
     );
+}
+
+/// The probes and the dashboard share the thread with the controller.
+#[test]
+fn other_tasks_run_while_a_boundary_of_many_workloads_is_queued() {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:59:50 UTC");
+    for number in 0..3_000 {
+        let web = deployment(&format!("web-{number}")).replicas(3);
+        scenario.api.apply(web.stop("19:00").into()).unwrap();
+    }
+    scenario.start_controller(Settings::default());
+    scenario.sleep_until("18:59:59");
+    let first = Arc::new(Notify::new());
+    scenario.api.on_request({
+        let first = Arc::clone(&first);
+        move |_| {
+            first.notify_one();
+            None
+        }
+    });
+    let telemetry = Arc::clone(&scenario.telemetry);
+    let queued = move || {
+        let scrape = telemetry.render();
+        let line = "dayshift_queue_depth{class=\"transition\"} ";
+        let depth = scrape.lines().find_map(|text| text.strip_prefix(line));
+        depth.unwrap().parse::<usize>().unwrap()
+    };
+    let largest = scenario.block_on(async move {
+        first.notified().await;
+        let (mut seen, mut largest) = (0, 0);
+        while seen < 2_500 {
+            yield_now().await;
+            let now = queued();
+            largest = largest.max(now.saturating_sub(seen));
+            seen = now;
+        }
+        largest
+    });
+    assert!(largest <= 2_100, "{largest} were queued without a pause");
 }

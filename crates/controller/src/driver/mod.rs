@@ -36,6 +36,10 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The maximum number of objects that are published between two steps.
 const MAX_PUBLISHED: usize = 64;
 
+/// The maximum number of steps between two polls of other tasks on the thread, such as probes. Without a
+/// limit, they would wait until no response is left, for example at a boundary of many objects.
+const MAX_STEPS: usize = 8;
+
 /// Runs the core.
 pub(crate) struct Driver {
     core: Box<Core>,
@@ -85,11 +89,14 @@ impl Driver {
     pub(crate) async fn run(mut self, shutdown: impl Future<Output = ()>) {
         tokio::pin!(shutdown);
         let mut input = Input::Tick;
+        let mut steps = 0;
         loop {
             let (now, is_flush) = self.step(input);
-            if is_flush {
+            steps += 1;
+            if is_flush || steps == MAX_STEPS {
                 // Tokio now polls the task of the request, and then the connection that it writes to.
                 yield_now().await;
+                steps = 0;
             }
             self.publish(now);
             let wake = self.core.next_wake(now);
