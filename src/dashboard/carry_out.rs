@@ -266,7 +266,7 @@ async fn plan_schedule(asked: &ActionRequest, request: &ScheduleRequest, planned
     let workload = request.edit.edited(observed);
     let name = observed.object.to_string();
     let managed_by = match find::<WithManagers>(&asked.client, &asked.selection.query).await {
-        Ok((found, _)) => match &*found.workloads {
+        Ok((found, _)) => match &*found {
             [(_, managed)] => Ok(gitops_manager(observed, managed)),
             _ => Err("it no longer exists".to_owned()),
         },

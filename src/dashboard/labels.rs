@@ -126,7 +126,7 @@ async fn labeled(
     if let Some(refused) = refused.first() {
         return Err(refused.error.to_string());
     }
-    let found = found.workloads.iter().map(|(kind, workload)| {
+    let found = found.iter().map(|(kind, workload)| {
         let object = workload.observe(kind, prefix).object;
         (object.kind, object.namespace, object.name)
     });

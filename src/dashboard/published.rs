@@ -142,17 +142,7 @@ impl Published {
         let is_complete = was_complete || ready.is_ok();
         let known = snapshot.objects.iter().filter(|_| is_complete);
         let mut rows: Vec<Arc<Row>> = known.filter_map(row).collect();
-        rows.sort_by(|one, other| {
-            let order = |row: &Row| {
-                let object = &row.status.object;
-                (
-                    object.namespace.clone(),
-                    object.name.clone(),
-                    object.kind.clone(),
-                )
-            };
-            order(one).cmp(&order(other))
-        });
+        rows.sort_by(|one, other| one.order().cmp(&other.order()));
         let why = ready.err().unwrap_or_default();
         let unwatched = self.telemetry.unwatched();
         View {

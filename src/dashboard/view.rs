@@ -12,8 +12,8 @@ use dayshift_manifest::plan::{CountedWith, OperatorResource, OtherManagers};
 use dayshift_operations::status::WorkloadStatus;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix,
-    TEAM_CONFIG_MAP, WorkloadRef,
+    Kind, NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase,
+    Prefix, TEAM_CONFIG_MAP, WorkloadRef,
     events::{Condition, Message},
     may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
@@ -228,6 +228,12 @@ impl Row {
             });
         }
         findings
+    }
+
+    /// The order of workloads: by namespace, name and kind.
+    pub(super) const fn order(&self) -> (&Arc<str>, &Arc<str>, &Kind) {
+        let object = &self.status.object;
+        (&object.namespace, &object.name, &object.kind)
     }
 
     pub(super) fn situation(&self) -> Situation {

@@ -403,24 +403,19 @@ impl OverrideRequest {
         let mut seen_last = BTreeMap::new();
         let work = async {
             // If one part of the query cannot be watched, the others still can.
-            let (parts, watches): (Vec<_>, Vec<_>) = watched
-                .query
-                .parts()
-                .into_iter()
-                .enumerate()
-                .map(|(at, (part, query))| {
-                    let events = watch::<Workload>(client, &query);
-                    (part, events.map(move |event| (at, event)))
-                })
-                .unzip();
+            let parts = watched.query.parts();
+            let watches = parts.iter().map(|part| {
+                let events = watch::<Workload>(client, watched.query, part);
+                events.map(move |event| (part, event))
+            });
             let mut events = select_all(watches);
             while !waiting.is_empty() {
                 let done = all - waiting.len();
                 report(WaitEvent::Waiting { done, all });
-                let Some((at, event)) = events.next().await else {
+                let Some((part, event)) = events.next().await else {
                     return;
                 };
-                let is_of_part = |one: &AnnotatedWorkload| parts[at].includes(&one.object);
+                let is_of_part = |one: &AnnotatedWorkload| part.includes(&one.object);
                 let seen = match event {
                     Ok(WorkloadEvent::Applied(kind, seen)) => {
                         defaults.applied(seen.observe(&kind, &self.prefix))

@@ -10,11 +10,13 @@
 //! - [`ScheduleEdit`] writes another schedule on one workload.
 //! - [`Restore`] restores saved counts without a controller.
 //! - [`LiveSchedules`] reads the objects that hold schedules, for `dayshift convert`.
-//! - [`status`] describes workloads and follows them.
+//! - [`LiveView`] has the workloads of a query, read once or followed.
+//! - [`status`] describes workloads.
 
 mod carry_out;
 mod extra_window;
 mod live_schedules;
+mod live_view;
 mod namespace_overrides;
 mod override_messages;
 mod overrides;
@@ -28,6 +30,7 @@ mod until;
 pub use carry_out::OverrideReport;
 pub use extra_window::{ExtraWindowRequest, WindowEnd};
 pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
+pub use live_view::{EventNeeds, Follower, LiveView, SharedView};
 pub use namespace_overrides::{AnnotatedNamespace, DefaultsOwner, NamespaceError};
 pub use override_messages::{
     action_text, annotations_text, failure_text, replaced_text, synced_text,

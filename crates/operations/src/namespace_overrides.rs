@@ -233,7 +233,7 @@ impl OverrideRequest {
         let object = read.map_err(|error| owner.read_error(error))?;
         let (found, unreadable_parts) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
-            let observed = found.workloads.iter();
+            let observed = found.iter();
             observed
                 .map(|(kind, workload)| defaults.applied(workload.observe(kind, &self.prefix)))
                 .collect()

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use dayshift_cluster::{
-    Query, Workload, Writer,
-    read::{FindError, MissingWorkload, NamespaceDefaults, find, missing_namespaces},
+    Query, Writer,
+    read::{FindError, MissingWorkload, NamespaceDefaults, missing_namespaces},
     write::ReadError,
 };
 use dayshift_workload::{Observed, Prefix, WorkloadRef};
 use kube::Client;
 
-use crate::status::unreadable::Unreadable;
+use crate::{live_view::LiveView, status::unreadable::Unreadable};
 
 /// The selected workloads in their current state.
 #[derive(Clone, Debug)]
@@ -42,24 +42,18 @@ impl Selection {
         prefix: &Prefix,
         includes: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
-        let query = query.reading(prefix);
-        let (found, defaults) = tokio::join!(
-            find::<Workload>(client, &query),
-            NamespaceDefaults::find(client, &query, prefix)
-        );
-        let (found, unreadable_parts) = found?;
+        let live = LiveView::read(client, query, prefix, NamespaceDefaults::default()).await?;
+        let (query, unreadable_parts) = (live.query(), live.unreadable_parts());
         let named = query.is_by_name();
-        let workloads = found.workloads.iter();
-        let observed =
-            workloads.map(|(kind, workload)| defaults.applied(workload.observe(kind, prefix)));
+        let observed = live.observed();
         Ok(Self {
             observed: observed
                 .filter(|observed| named || includes(observed))
                 .collect(),
-            missing: found.missing,
-            unreadable: Unreadable::workloads(&query, &unreadable_parts, "left unchanged"),
+            missing: live.missing(),
+            unreadable: Unreadable::workloads(query, &unreadable_parts, "left unchanged"),
             query: query.without(&unreadable_parts),
-            defaults,
+            defaults: live.defaults,
             is_previewed: false,
         })
     }

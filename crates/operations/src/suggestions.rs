@@ -17,13 +17,13 @@ pub async fn suggest_workload(client: &Client, missing: &MissingWorkload) -> Opt
     let kinds = [missing.kind.clone()];
     let here = Query::all(&kinds, std::slice::from_ref(&missing.namespace), None);
     let (found, _) = find::<Workload>(client, &here).await.ok()?;
-    let names = found.workloads.iter().map(|(_, workload)| workload.name());
+    let names = found.iter().map(|(_, workload)| workload.name());
     if let Some(name) = nearest(&missing.name, names) {
         return Some(format!("did you mean `{name}`?"));
     }
     let everywhere = Query::all(&kinds, &[], None);
     let (found, _) = find::<Workload>(client, &everywhere).await.ok()?;
-    let named = found.workloads.iter().map(|(_, workload)| workload);
+    let named = found.iter().map(|(_, workload)| workload);
     let named = named.filter(|workload| workload.name() == missing.name);
     let namespaces: Vec<_> = named
         .map(Workload::namespace)

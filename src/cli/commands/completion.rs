@@ -313,10 +313,7 @@ async fn live_names(
     let namespaces: Vec<_> = namespaces.split(',').map(str::to_owned).collect();
     let query = Query::all(std::slice::from_ref(kind), &namespaces, None);
     let (found, _) = find::<Workload>(&client, &query).await.ok()?;
-    let names = found
-        .workloads
-        .iter()
-        .map(|(_, workload)| workload.name().to_owned());
+    let names = found.iter().map(|(_, workload)| workload.name().to_owned());
     Some(names.collect())
 }
 

@@ -461,11 +461,11 @@ pub(crate) fn live_query(
             selector: query.selector().map(str::to_owned),
         };
     }
-    let names = query.parts().into_iter().filter_map(|(part, _)| {
+    let names = query.parts().iter().filter_map(|part| {
         Some(LiveName {
             api_version: part.kind.api_version().clone(),
             plural: part.kind.plural().to_owned(),
-            name: part.name?,
+            name: part.name.clone()?,
         })
     });
     LiveQuery::Named {

@@ -8,10 +8,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     clock::Clock,
-    decode::WithManagers,
-    read::{FindError, NamespaceDefaults, find},
+    read::{FindError, NamespaceDefaults},
 };
-use dayshift_operations::status::Unreadable;
+use dayshift_operations::{LiveView, status::Unreadable};
 use dayshift_workload::{
     Inputs, Key, Kind, NamedSchedule, NamedSchedules, ParseContext, ParsedInputs, Prefix,
     WorkloadRef, read,
@@ -174,13 +173,8 @@ async fn add_users(
     listed: &mut BTreeMap<String, ListedSchedule>,
 ) -> Result<Vec<Unreadable>, FindError> {
     let query = targets.query(client.default_namespace());
-    let (found, defaults) = tokio::join!(
-        find::<WithManagers>(client, &query),
-        NamespaceDefaults::find(client, &query, prefix)
-    );
-    let (found, refused) = found?;
-    for (kind, managed) in &found.workloads {
-        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+    let live = LiveView::read(client, query, prefix, NamespaceDefaults::default()).await?;
+    for observed in live.observed() {
         let Some(name) = observed.inputs.schedule_name() else {
             continue;
         };
@@ -197,7 +191,8 @@ async fn add_users(
             entry.values = Some(recorded.clone());
         }
     }
-    Ok(Unreadable::workloads(&query, &refused, "not counted"))
+    let parts = live.unreadable_parts();
+    Ok(Unreadable::workloads(live.query(), &parts, "not counted"))
 }
 
 /// The schedule as it is printed. Its times are those of a Deployment without jitter.

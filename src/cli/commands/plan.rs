@@ -1,20 +1,16 @@
 //! `dayshift plan`: when workloads start and stop, from files or from the cluster.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     io::{self, BufWriter, Write},
     path::PathBuf,
-    sync::Arc,
 };
 
 use chrono::{DateTime, NaiveTime, Utc};
 use dayshift_cluster::{
     clock::Clock,
     connect::ConnectError,
-    decode::WithManagers,
-    read::{
-        Autoscalers, FindError, NamespaceDefaults, find, missing_namespaces, selected_namespaces,
-    },
+    read::{FindError, NamespaceDefaults, selected_namespaces},
 };
 use dayshift_manifest::{
     Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
@@ -25,13 +21,14 @@ use dayshift_manifest::{
     },
 };
 use dayshift_operations::{
+    LiveView,
     status::{Unreadable, WorkloadStatus, owners},
     suggest_workload,
 };
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
-    Inheritance, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
+    Inheritance, Origin, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
     events::{Condition, Subject},
 };
 
@@ -462,45 +459,31 @@ impl PlanArgs {
         let found = async {
             let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
-            let query = query.reading(&planner.prefix);
-            let autoscalers = async {
-                match is_summary {
-                    true => Autoscalers::find(&client, &query).await,
-                    false => Autoscalers::default(),
-                }
-            };
             let defaults = NamespaceDefaults::new(inheritance);
-            let (found, defaults, autoscalers) = tokio::join!(
-                find::<WithManagers>(&client, &query),
-                defaults.found(&client, &query, &planner.prefix),
-                autoscalers
-            );
-            let (mut found, unreadable_parts) = found?;
+            let mut live = LiveView::read(&client, query, &planner.prefix, defaults).await?;
+            if is_summary {
+                live.read_autoscalers(&client).await;
+            }
             if let Some(selector) = self.namespace_selector() {
                 let selected = selected_namespaces(&client, selector).await;
                 let selected = selected.map_err(PlanError::Namespaces)?;
-                let is_selected =
-                    |managed: &WithManagers| selected.contains(managed.workload.namespace());
-                found.workloads.retain(|(_, managed)| is_selected(managed));
+                live.retain(|workload| selected.contains(workload.namespace()));
             }
-            let is_found = |at: &str| {
-                let mut all = found.workloads.iter();
-                all.any(|(_, managed)| managed.workload.namespace() == at)
-            };
-            let missing = missing_namespaces(&client, &query, is_found).await;
+            let missing = live.missing_namespaces(&client).await;
             if !missing.is_empty() {
                 let text = missing_namespaces_text(&client, &missing, &planner.context.kinds).await;
                 return Err(PlanError::NoNamespaces(text));
             }
             let mut missing = Vec::new();
-            for workload in &found.missing {
+            for workload in &live.missing() {
                 let hint = suggest_workload(&client, workload).await;
                 missing.push(PlanError::Missing(with_hint(workload, hint)));
             }
-            let unreadable = Unreadable::workloads(&query, &unreadable_parts, "left out");
-            Ok::<_, PlanError>((found, missing, unreadable, defaults, autoscalers))
+            let parts = live.unreadable_parts();
+            let unreadable = Unreadable::workloads(live.query(), &parts, "left out");
+            Ok::<_, PlanError>((live, missing, unreadable))
         };
-        let (found, missing, unreadable, defaults, autoscalers) =
+        let (live, missing, unreadable) =
             match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
                 Ok(found) => found,
                 Err(error) => {
@@ -513,16 +496,18 @@ impl PlanArgs {
         let price = &self.price.price;
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
-        let resources = scheduled_resources(&found.workloads, &defaults, &planner.prefix);
-        for (kind, managed) in &found.workloads {
-            let workload = defaults.applied(managed.workload.observe(kind, &planner.prefix));
+        for (kind, managed) in live.workloads() {
+            let workload = live.observe_workload(kind, managed);
             let operator = managed.operated_by(&planner.context.kinds).map(|kind| {
-                let name = managed.controller_owner().map(|owner| owner.name.clone());
-                let namespace = Arc::clone(&workload.object.namespace);
-                let key = (kind, namespace, name.unwrap_or_default());
-                match resources.get(&key) {
-                    Some(counted) => OperatorResource::Scheduled(*counted),
-                    None => OperatorResource::Unscheduled(key.0),
+                let name = managed.controller_owner().map_or("", |owner| &owner.name);
+                let resource = live.observed_resource(&workload.object.namespace, &kind, name);
+                match resource.filter(|observed| observed.inputs.is_scheduled()) {
+                    // If the size of the resource is known, its savings include those of its workloads.
+                    Some(resource) if resource.footprint.replicas > 0 => {
+                        OperatorResource::Scheduled(CountedWith::Owner)
+                    }
+                    Some(_) => OperatorResource::Scheduled(CountedWith::Itself),
+                    None => OperatorResource::Unscheduled(kind),
                 }
             });
             let counted = match operator {
@@ -533,7 +518,7 @@ impl PlanArgs {
             let plan = plan.map(|plan| plan.at_price(price.clone()).counted_with(counted));
             if is_summary {
                 let managers = OtherManagers {
-                    owners: owners(&workload.object, managed, &autoscalers),
+                    owners: owners(&workload.object, managed, live.autoscalers()),
                     operator,
                 };
                 planned.summary.add(&workload, plan.as_ref(), managers);
@@ -592,7 +577,7 @@ impl PlanArgs {
             print_beside(&line);
         }
         if planned.plan.workloads.is_empty() {
-            note_unreadable(&defaults);
+            note_unreadable(live.defaults());
         }
         let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
         planned.errors = unreadable.chain(missing).collect();
@@ -613,27 +598,6 @@ fn is_counted(owner: &WorkloadRef, planned: &[(&SourceFile, &ManifestWorkload)])
             && workload.inputs.is_scheduled()
             && workload.footprint.replicas > 0
     })
-}
-
-/// The scheduled custom resources by kind, namespace and name, and whether the workloads that belong
-/// to them are counted with them: if the size of the resource is known, its savings include theirs.
-fn scheduled_resources(
-    found: &[(Kind, WithManagers)],
-    defaults: &NamespaceDefaults,
-    prefix: &Prefix,
-) -> HashMap<(Kind, Arc<str>, String), CountedWith> {
-    let resources = found.iter().filter(|(kind, _)| kind.is_discovered());
-    let scheduled = resources.filter_map(|(kind, managed)| {
-        let observed = defaults.applied(managed.workload.observe(kind, prefix));
-        let object = observed.object;
-        let key = (object.kind, object.namespace, object.name.to_string());
-        let counted = match observed.footprint.replicas {
-            0 => CountedWith::Itself,
-            _ => CountedWith::Owner,
-        };
-        observed.inputs.is_scheduled().then_some((key, counted))
-    });
-    scheduled.collect()
 }
 
 /// The Services of all files by namespace and name. If two have the same name, the last one is

@@ -6,12 +6,11 @@ use chrono::{DateTime, NaiveTime, Utc};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     clock::Clock,
-    decode::WithManagers,
-    read::{FindError, NamespaceDefaults, find},
+    read::{FindError, NamespaceDefaults},
 };
 use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
 use dayshift_operations::{
-    ScheduleEdit, annotations_text, annotations_yaml, gitops_manager, suggest_workload,
+    LiveView, ScheduleEdit, annotations_text, annotations_yaml, gitops_manager, suggest_workload,
 };
 use dayshift_schedule::{Action, Zone};
 use dayshift_workload::{
@@ -133,22 +132,18 @@ struct ScheduleRequest {
 impl ScheduleRequest {
     async fn send(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let prefix = &self.planner.prefix;
-        let query = targets.query(client.default_namespace()).reading(prefix);
-        let (found, defaults) = tokio::join!(
-            find::<WithManagers>(client, &query),
-            NamespaceDefaults::find(client, &query, prefix)
-        );
-        let (found, unreadable_parts) = found?;
-        if let Some(unreadable) = unreadable_parts.into_iter().next() {
+        let query = targets.query(client.default_namespace());
+        let live = LiveView::read(client, query, prefix, NamespaceDefaults::default()).await?;
+        if let Some(unreadable) = live.unreadable_parts().into_iter().next() {
             return Err(unreadable.error);
         }
-        for missing in &found.missing {
+        for missing in &live.missing() {
             print_error(&with_hint(missing, suggest_workload(client, missing).await));
         }
-        let [(kind, managed)] = &*found.workloads else {
+        let Some((kind, managed)) = live.workloads().next() else {
             return Ok(Exit::CouldNotRun);
         };
-        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let observed = live.observe_workload(kind, managed);
         let edited = self.edit.edited(&observed);
         let Some(plan) = self.planner.plan_live(&edited.scheduled) else {
             print_error(&format!("{}: it is excluded", observed.object));

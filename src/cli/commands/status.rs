@@ -6,27 +6,20 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     Query,
     clock::Clock,
-    connect::server_time,
-    decode::WithManagers,
-    read::{
-        Autoscalers, CorrectionLimits, FindError, Found, NamespaceDefaults, Services,
-        UnreadablePart, WaitingStarts, find, missing_namespaces,
-    },
+    read::{FindError, NamespaceDefaults},
 };
 use dayshift_operations::{
-    status::{
-        HPA_REFRESH, KindWatches, KnownWorkloads, LiveView, NAMESPACE_REFRESH, PROBE,
-        StatusContext, Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
-    },
+    EventNeeds, LiveView, SharedView,
+    status::{StatusContext, Unreadable, WorkloadStatus},
     suggest_workload,
 };
 use dayshift_text::counted;
-use dayshift_workload::{ParseContext, savings::Price};
+use dayshift_workload::{Observed, ParseContext, savings::Price};
 use kube::Client;
 use tokio::time::timeout;
 
@@ -194,9 +187,6 @@ pub(crate) enum StatusFormat {
     Json,
 }
 
-/// How often the relative times on a terminal are refreshed.
-const TICK: TimeDelta = TimeDelta::seconds(1);
-
 /// The options of the output.
 pub(crate) struct StatusView {
     pub(crate) output: StatusFormat,
@@ -209,47 +199,6 @@ pub(crate) struct StatusView {
     pub(crate) parse_context: ParseContext,
 }
 
-/// The state of the cluster at one time.
-#[derive(Clone, Copy)]
-struct SeenCluster<'a> {
-    found: &'a Found<WithManagers>,
-    unreadable_parts: &'a [UnreadablePart],
-    autoscalers: &'a Autoscalers,
-    services: &'a Services,
-    reports: &'a ControllerReports,
-    defaults: &'a NamespaceDefaults,
-}
-
-/// The Events of the controller that explain a status.
-#[derive(Default)]
-struct ControllerReports {
-    waiting_starts: WaitingStarts,
-    correction_limits: CorrectionLimits,
-}
-
-impl ControllerReports {
-    /// Reads only the Events that a page needs.
-    async fn find(client: &Client, query: &Query, page: &StatusPage) -> Self {
-        let waiting_starts = async {
-            match page.has_overdue_start {
-                true => WaitingStarts::find(client, query).await,
-                false => WaitingStarts::default(),
-            }
-        };
-        let correction_limits = async {
-            match page.is_to_be_enforced {
-                true => CorrectionLimits::find(client, query).await,
-                false => CorrectionLimits::default(),
-            }
-        };
-        let (waiting_starts, correction_limits) = tokio::join!(waiting_starts, correction_limits);
-        Self {
-            waiting_starts,
-            correction_limits,
-        }
-    }
-}
-
 /// The output for one state of the cluster.
 struct StatusPage {
     /// For standard output.
@@ -257,18 +206,11 @@ struct StatusPage {
     /// For standard error: unreadable resources, missing names, or a note that nothing was found.
     beside: Vec<String>,
     exit: Exit,
-    /// Whether a start is overdue. It might be waiting because of `--max-starting`.
-    has_overdue_start: bool,
-    /// Whether a workload runs although `enforce` should have stopped it.
-    is_to_be_enforced: bool,
+    /// The Events that can explain something on it.
+    needs: EventNeeds,
 }
 
 impl StatusPage {
-    /// Whether Events of the controller can explain something.
-    const fn needs_reports(&self) -> bool {
-        self.has_overdue_start || self.is_to_be_enforced
-    }
-
     /// Adds a line for standard error, and makes the exit status at least this bad.
     fn say(&mut self, exit: Exit, line: String) {
         self.beside.push(line);
@@ -277,53 +219,36 @@ impl StatusPage {
 }
 
 impl StatusView {
-    fn query(&self, client: &Client, targets: &Targets) -> Query {
-        let query = targets.query(client.default_namespace());
-        query.reading(&self.schedules.prefix.annotation_prefix)
+    /// Reads the workloads of a query.
+    async fn read(&self, client: &Client, query: Query) -> Result<LiveView, FindError> {
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        LiveView::read(client, query, prefix, NamespaceDefaults::default()).await
     }
 
     /// Prints the status once.
     pub(crate) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
-        let query = self.query(client, targets);
-        let (found, defaults) = tokio::join!(
-            find::<WithManagers>(client, &query),
-            self.defaults(client, &query)
-        );
-        let (found, unreadable_parts) = found?;
-        let (now, autoscalers, services) = tokio::join!(
-            now(client),
-            autoscalers(client, &query, &found),
-            self.services(client, &query, &found, &defaults)
-        );
-        let shown_with = |reports: &ControllerReports| {
-            let live = SeenCluster {
-                found: &found,
-                unreadable_parts: &unreadable_parts,
-                autoscalers: &autoscalers,
-                services: &services,
-                reports,
-                defaults: &defaults,
-            };
-            self.render(live, &query, now, style(&io::stdout()), stdout_width())
-        };
-        let mut shown = shown_with(&ControllerReports::default());
-        if shown.needs_reports() {
-            shown = shown_with(&ControllerReports::find(client, &query, &shown).await);
+        let clock = Clock::system();
+        let query = targets.query(client.default_namespace());
+        let mut live = self.read(client, query).await?;
+        live.explain(client, &clock).await;
+        let now = clock.now() + live.ahead();
+        let rendered =
+            |live: &LiveView| self.render(live, now, style(&io::stdout()), stdout_width());
+        let mut shown = rendered(&live);
+        if shown.needs.any() {
+            live.read_events(client, shown.needs).await;
+            shown = rendered(&live);
         }
-        let is_found = |name: &str| {
-            let mut workloads = found.workloads.iter();
-            workloads.any(|(_, managed)| managed.workload.namespace() == name)
-        };
-        let missing = missing_namespaces(client, &query, is_found).await;
+        let missing = live.missing_namespaces(client).await;
         if !missing.is_empty() {
-            if found.workloads.is_empty() {
+            if live.workloads().next().is_none() {
                 shown.beside.clear();
             }
             let error = missing_namespaces_text(client, &missing, &self.parse_context.kinds).await;
             let error = format!("error: {error}");
             shown.say(Exit::CouldNotRun, error);
         }
-        for missing in &found.missing {
+        for missing in &live.missing() {
             let line = format!("error: {missing}");
             if let Some(hint) = suggest_workload(client, missing).await
                 && let Some(shown) = shown.beside.iter_mut().find(|shown| **shown == line)
@@ -331,7 +256,7 @@ impl StatusView {
                 *shown += &format!("; {hint}");
             }
         }
-        if let Some(hint) = self.other_namespaces(client, &query, &found).await {
+        if let Some(hint) = self.other_namespaces(client, &live).await {
             shown.beside.push(hint);
         }
         for line in &shown.beside {
@@ -347,79 +272,35 @@ impl StatusView {
         client: &Client,
         targets: &Targets,
     ) -> Result<Exit, FindError> {
-        let query = self.query(client, targets);
         let clock = Clock::system();
-        let ahead = now(client).await - clock.now();
-        let mut live = LiveView::new(query.clone());
+        let query = targets.query(client.default_namespace());
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        let live = SharedView::new(LiveView::new(query, prefix));
+        let mut follower = live.follow(client, &clock).await;
         let mut screen = match self.output {
             StatusFormat::Table | StatusFormat::Wide => LiveScreen::for_text(),
             StatusFormat::Json => LiveScreen::for_documents(),
         };
-        // Changes that arrive together are shown together.
-        let mut watches = KindWatches::new(client, &query, &clock);
-        let mut probe = clock.now();
-        let (mut hpas, mut services) = (Autoscalers::default(), Services::default());
-        let mut reports = ControllerReports::default();
-        let mut reports_known_until = clock.now();
-        let mut hpas_known_until = clock.now();
-        let mut defaults = self.defaults(client, &query).await;
-        let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
+        let mut shown_version = None;
         loop {
-            let tick = clock.now() + TICK;
-            tokio::select! {
-                shown = watches.next() => live.update(shown?, watches.unreadable_parts()),
-                () = clock.doze_until(tick) => {
-                    if live.outage().is_some() && clock.now() >= probe {
-                        probe = clock.now() + PROBE;
-                        if server_time(client).await.is_some() {
-                            live.answered();
-                        }
-                    } else if live.outage().is_none() && clock.now() >= defaults_known_until {
-                        let found = self.defaults(client, &query).await;
-                        defaults_known_until = clock.now() + NAMESPACE_REFRESH;
-                        let is_news = found != defaults;
-                        defaults = found;
-                        if !is_news && !screen.ticks() {
-                            continue;
-                        }
-                    } else if !screen.ticks() {
-                        continue;
-                    }
+            follower.update().await?;
+            let now = {
+                let live = live.get();
+                let now = clock.now() + live.ahead();
+                screen.set_outage(live.outage().map(ToString::to_string), now);
+                let is_shown = shown_version == Some(live.version());
+                if !live.is_complete() || is_shown && !screen.ticks() {
+                    continue;
                 }
-            }
-            let at = clock.now() + ahead;
-            screen.set_outage(live.outage().map(ToString::to_string), at);
-            if !live.is_complete() {
-                continue;
-            }
-            let found = live.found();
-            if live.outage().is_none() && clock.now() >= hpas_known_until {
-                (hpas, services) = tokio::join!(
-                    autoscalers(client, &query, &found),
-                    self.services(client, &query, &found, &defaults)
-                );
-                hpas_known_until = clock.now() + HPA_REFRESH;
-            }
-            let shown_with = |reports: &ControllerReports| {
-                let known = SeenCluster {
-                    found: &found,
-                    unreadable_parts: live.unreadable_parts(),
-                    autoscalers: &hpas,
-                    services: &services,
-                    reports,
-                    defaults: &defaults,
-                };
-                self.render(known, &query, at, screen.style(), stdout_width())
+                now
             };
-            let mut shown = shown_with(&reports);
-            if shown.needs_reports()
-                && live.outage().is_none()
-                && clock.now() >= reports_known_until
-            {
-                reports = ControllerReports::find(client, &query, &shown).await;
-                reports_known_until = clock.now() + HPA_REFRESH;
-                shown = shown_with(&reports);
+            let rendered = || self.render(&live.get(), now, screen.style(), stdout_width());
+            let mut shown = rendered();
+            if shown.needs.any() && follower.are_events_due() {
+                follower.read_events(shown.needs).await;
+                shown = rendered();
             }
+            shown_version = Some(live.get().version());
             if let Some(exit) = written(screen.show(&shown.beside, &shown.out)) {
                 return Ok(exit);
             }
@@ -427,78 +308,37 @@ impl StatusView {
     }
 
     /// The number of scheduled workloads in other namespaces, if the queried ones have none.
-    async fn other_namespaces(
-        &self,
-        client: &Client,
-        query: &Query,
-        found: &Found<WithManagers>,
-    ) -> Option<String> {
+    async fn other_namespaces(&self, client: &Client, live: &LiveView) -> Option<String> {
+        let query = live.query();
         let is_limited = !query.is_by_name() && !query.namespaces().is_empty();
-        if !is_limited || !found.workloads.is_empty() {
+        if !is_limited || live.workloads().next().is_some() {
             return None;
         }
         let selector = query.selector().map(str::to_owned);
         let everywhere = Query::all(&query.kinds(), &[], selector);
-        let everywhere = everywhere.reading(&self.schedules.prefix.annotation_prefix);
-        let (all, defaults) = tokio::join!(
-            find::<WithManagers>(client, &everywhere),
-            self.defaults(client, &everywhere)
-        );
-        let prefix = &self.schedules.prefix.annotation_prefix;
-        let (all, _) = all.ok()?;
-        let scheduled = all.workloads.iter().filter(|(kind, managed)| {
-            let observed = defaults.applied(managed.workload.observe(kind, prefix));
-            observed.inputs.has_schedule() || observed.phase().is_some()
-        });
-        let count = scheduled.count();
+        let all = self.read(client, everywhere).await.ok()?;
+        let is_scheduled =
+            |observed: &Observed| observed.inputs.has_schedule() || observed.phase().is_some();
+        let count = all.observed().filter(is_scheduled).count();
         let workloads = counted(count, "workload");
         (count > 0).then(|| format!("{workloads} in other namespaces: use -A."))
-    }
-
-    /// The Namespace defaults of the queried namespaces.
-    async fn defaults(&self, client: &Client, query: &Query) -> NamespaceDefaults {
-        let prefix = &self.schedules.prefix.annotation_prefix;
-        NamespaceDefaults::find(client, query, prefix).await
-    }
-
-    /// The Services of the queried namespaces. They are requested only if a workload uses
-    /// `wake-on-request`.
-    async fn services(
-        &self,
-        client: &Client,
-        query: &Query,
-        found: &Found<WithManagers>,
-        defaults: &NamespaceDefaults,
-    ) -> Services {
-        let prefix = &self.schedules.prefix.annotation_prefix;
-        let mut all = found.workloads.iter();
-        if !all.any(|(kind, managed)| wakes_on_request(&kind.clone(), managed, defaults, prefix)) {
-            return Services::default();
-        }
-        Services::find(client, query).await
     }
 
     /// Renders the status at `now` for a terminal with this style and width.
     fn render(
         &self,
-        live: SeenCluster<'_>,
-        query: &Query,
+        live: &LiveView,
         now: DateTime<Utc>,
         style: Style,
         width: Option<usize>,
     ) -> StatusPage {
-        let mut unreadable = Unreadable::list(
-            query,
-            live.unreadable_parts,
-            live.autoscalers,
-            live.services,
-        );
+        let query = live.query();
+        let mut unreadable = Unreadable::list(live);
         let mut shown = StatusPage {
             out: Vec::new(),
             beside: Vec::new(),
             exit: Exit::Done,
-            has_overdue_start: false,
-            is_to_be_enforced: false,
+            needs: EventNeeds::of([]),
         };
         for resource in &unreadable {
             if resource.hides_workloads {
@@ -508,8 +348,8 @@ impl StatusView {
                 shown.say(Exit::Done, format!("note: {resource}"));
             }
         }
-        let found = live.found.workloads.len();
-        let mut statuses = self.statuses(live, query, now, &mut shown);
+        let found = live.workloads().count();
+        let mut statuses = self.statuses(live, now, &mut shown);
         let all = statuses.len();
         if !self.names.is_empty() {
             statuses.retain(|status| {
@@ -517,10 +357,9 @@ impl StatusView {
                 name.is_some_and(|name| self.names.contains(name))
             });
         }
-        shown.has_overdue_start = statuses.iter().any(WorkloadStatus::has_overdue_start);
-        shown.is_to_be_enforced = statuses.iter().any(WorkloadStatus::is_to_be_enforced);
+        shown.needs = EventNeeds::of(&statuses);
         if (statuses.is_empty() || query.is_by_name() && statuses.len() < found)
-            && let Some(resource) = Unreadable::namespaces(live.defaults)
+            && let Some(resource) = Unreadable::namespaces(live.defaults())
         {
             shown.say(Exit::Done, format!("note: {resource}"));
             unreadable.push(resource);
@@ -534,7 +373,7 @@ impl StatusView {
             shown.say(Exit::Done, none);
         } else if statuses.is_empty() && !query.is_by_name() {
             let nothing = query.nothing_scheduled();
-            let nothing = as_far_as_seen(nothing, live.unreadable_parts);
+            let nothing = as_far_as_seen(nothing, &live.unreadable_parts());
             shown.say(Exit::Done, sentence(&nothing));
         } else if self.problems {
             let all = statuses.len();
@@ -574,34 +413,20 @@ impl StatusView {
     /// exist are reported on the page.
     fn statuses(
         &self,
-        live: SeenCluster<'_>,
-        query: &Query,
+        live: &LiveView,
         now: DateTime<Utc>,
         shown: &mut StatusPage,
     ) -> Vec<WorkloadStatus> {
-        let all = live
-            .found
-            .workloads
-            .iter()
-            .map(|(kind, managed)| (kind.clone(), managed));
         let context = StatusContext {
-            workloads: &KnownWorkloads::new(query, live.unreadable_parts, all),
-            defaults: live.defaults,
-            autoscalers: live.autoscalers,
-            services: live.services,
-            waiting_starts: &live.reports.waiting_starts,
-            prefix: &self.schedules.prefix.annotation_prefix,
+            live,
             parse_context: &self.parse_context,
             now,
         };
         let mut statuses = Vec::new();
-        for (kind, managed) in &live.found.workloads {
-            match WorkloadStatus::new(&kind.clone(), managed, &context) {
-                Some(status) => {
-                    let limits = &live.reports.correction_limits;
-                    statuses.push(status.with_correction_limits(limits));
-                }
-                None if query.is_by_name() => {
+        for (kind, managed) in live.workloads() {
+            match WorkloadStatus::new(kind, managed, &context) {
+                Some(status) => statuses.push(status),
+                None if live.query().is_by_name() => {
                     let name = managed.workload.name();
                     let (kind, group) = (kind.singular(), kind.group());
                     let error = format!("error: {kind}.{group}/{name} has no schedule");
@@ -610,19 +435,11 @@ impl StatusView {
                 None => {}
             }
         }
-        for missing in &live.found.missing {
+        for missing in &live.missing() {
             shown.say(Exit::CouldNotRun, format!("error: {missing}"));
         }
         statuses
     }
-}
-
-/// The autoscalers of the queried namespaces. They are requested only if workloads were found.
-async fn autoscalers(client: &Client, query: &Query, found: &Found<WithManagers>) -> Autoscalers {
-    if found.workloads.is_empty() {
-        return Autoscalers::default();
-    }
-    Autoscalers::find(client, query).await
 }
 
 /// The exit status if writing has failed.
@@ -645,13 +462,6 @@ fn sentence(text: &str) -> String {
         .next()
         .map(|initial| initial.to_ascii_uppercase());
     first.into_iter().chain(characters).chain(['.']).collect()
-}
-
-/// The time of the API server, which schedules follow.
-async fn now(client: &Client) -> DateTime<Utc> {
-    let here = Clock::system().now();
-    let there = server_time(client).await.unwrap_or(here);
-    here + clock_ahead(there, here)
 }
 
 #[cfg(test)]

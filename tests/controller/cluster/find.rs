@@ -2,9 +2,10 @@
 
 use dayshift_cluster::{
     Query, Workload,
-    read::{FindError, Found, MissingWorkload, find},
+    read::{FindError, MissingWorkload, NamespaceDefaults, find},
 };
-use dayshift_workload::Kind;
+use dayshift_operations::LiveView;
+use dayshift_workload::{Kind, Prefix};
 use kube_in_memory::{Api, Fault, Status};
 use serde_json::json;
 
@@ -45,9 +46,8 @@ fn named(namespace: &str, names: &[&str]) -> Query {
 }
 
 async fn names(api: &Api, query: Query) -> Vec<String> {
-    let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
+    let (found, _) = find::<Workload>(&api.client(), &query).await.unwrap();
     found
-        .workloads
         .iter()
         .map(|(_, it)| format!("{}/{}", it.namespace(), it.name()))
         .collect()
@@ -72,8 +72,10 @@ async fn finds_workloads_by_namespace_label_and_name() {
 async fn a_missing_name_does_not_hide_the_others() {
     let api = cluster([("dev", "web")]);
     let query = named("dev", &["nope", "web"]);
-    let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
-    assert_eq!(found.workloads.len(), 1);
+    let defaults = NamespaceDefaults::default();
+    let live = LiveView::read(&api.client(), query, &Prefix::default(), defaults).await;
+    let live = live.unwrap();
+    assert_eq!(live.workloads().count(), 1);
     let nope = MissingWorkload {
         kind: Kind::DEPLOYMENT,
         namespace: "dev".to_owned(),
@@ -83,7 +85,7 @@ async fn a_missing_name_does_not_hide_the_others() {
         nope.to_string(),
         "deployment.apps/nope is not in namespace dev"
     );
-    assert_eq!(found.missing, [nope]);
+    assert_eq!(live.missing(), [nope]);
 }
 
 #[tokio::test]

@@ -5,5 +5,6 @@ mod connections;
 mod credentials;
 mod events;
 mod find;
+mod live_view;
 mod namespace;
 mod reflector;

@@ -20,7 +20,7 @@ pub use namespaces::{
     NamespaceDefaults, NamespaceMeta, ObservedNamespace, missing_namespaces, namespace_exists,
     namespace_names, no_namespaces, selected_namespaces,
 };
-pub use query::{Found, MissingWorkload, Query, QueryPart, UnreadablePart, find};
+pub use query::{MissingWorkload, Query, QueryPart, UnreadablePart, find, find_parts};
 pub use services::{
     EndpointSlice, MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, Service, ServiceSlice, Services,
     is_ready, service_spec,

@@ -135,16 +135,9 @@ impl Query {
         kinds
     }
 
-    /// The parts of the query, one for each kind in each namespace or for each name, with a query for
-    /// that part.
-    pub fn parts(&self) -> Vec<(QueryPart, Self)> {
-        let single = |part: &QueryPart| Self {
-            parts: vec![part.clone()],
-            selector: self.selector.clone(),
-            prefix: self.prefix.clone(),
-        };
-        let each = self.parts.iter();
-        each.map(|part| (part.clone(), single(part))).collect()
+    /// The parts of the query, one for each kind in each namespace or for each name.
+    pub fn parts(&self) -> &[QueryPart] {
+        &self.parts
     }
 
     /// The query reduced to some of its parts.
@@ -200,16 +193,6 @@ pub(crate) fn place_of<N: AsRef<str>>(namespaces: &[N]) -> String {
     }
 }
 
-/// The result of [`find`].
-#[derive(Clone, Debug)]
-pub struct Found<D> {
-    /// The workloads with their kinds: in the order of the query if they were selected by name,
-    /// otherwise by kind, namespace and name.
-    pub workloads: Vec<(Kind, D)>,
-    /// The workloads that were selected by name and do not exist.
-    pub missing: Vec<MissingWorkload>,
-}
-
 /// A workload that was selected by name and does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}.{}/{name} is not in namespace {namespace}", .kind.singular(), .kind.group())]
@@ -231,59 +214,56 @@ pub struct UnreadablePart {
     pub error: FindError,
 }
 
-/// Finds workloads, each decoded as a `D`: [`Workload`](crate::Workload) or a larger view. Also returns
-/// the parts of the query that are unreadable. Lists are read in pages of 100.
+/// Finds workloads, each decoded as a `D`: [`Workload`](crate::Workload) or a larger view. The result has
+/// their kinds, and the parts of the query that are unreadable. The workloads are in the order of the query
+/// if they were selected by name, otherwise by kind, namespace and name.
 ///
 /// # Errors
-/// If the API server cannot be reached or fails, or if no part of the query is readable. A missing
-/// object is not an error; see [`Found::missing`].
+/// Those of [`find_parts`].
 pub async fn find<D: WorkloadView>(
     client: &Client,
     query: &Query,
-) -> Result<(Found<D>, Vec<UnreadablePart>), FindError> {
-    let parts = query.parts();
-    let all = parts.len();
-    let mut found = Found {
-        workloads: Vec::new(),
-        missing: Vec::new(),
-    };
-    let mut unreadable = Vec::new();
-    // One list after the other, because each can be long.
-    let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
-    let mut results = stream::iter(parts)
-        .map(|(part, _)| async move { (find_part(client, query, &part).await, part) })
-        .buffered(at_once);
-    while let Some((result, part)) = results.next().await {
-        match (result, part) {
-            (
-                Ok(workloads),
-                QueryPart {
-                    kind,
-                    namespace,
-                    name,
-                },
-            ) => {
-                if let Some(name) = name.filter(|_| workloads.is_empty()) {
-                    found.missing.push(MissingWorkload {
-                        kind: kind.clone(),
-                        namespace: namespace.unwrap_or_default(),
-                        name,
-                    });
-                }
-                let of_kind = workloads
-                    .into_iter()
-                    .map(|workload| (kind.clone(), workload));
-                found.workloads.extend(of_kind);
+) -> Result<(Vec<(Kind, D)>, Vec<UnreadablePart>), FindError> {
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    for (part, result) in query.parts.iter().zip(find_parts(client, query).await?) {
+        match result {
+            Ok(workloads) => {
+                let kinds = std::iter::repeat(part.kind.clone());
+                found.extend(kinds.zip(workloads));
             }
-            (Err(error), part) if error.is_refusal() => {
-                unreadable.push(UnreadablePart { part, error });
-            }
-            (Err(error), _) => return Err(error),
+            Err(error) => unreadable.push(UnreadablePart {
+                part: part.clone(),
+                error,
+            }),
         }
     }
-    match unreadable.first() {
-        Some(first) if unreadable.len() == all => Err(first.error.clone()),
-        _ => Ok((found, unreadable)),
+    Ok((found, unreadable))
+}
+
+/// Reads each part of a query, in the same order: its workloads, or why it is unreadable. A part is empty if
+/// the object that it names does not exist. Lists are read in pages of 100.
+///
+/// # Errors
+/// If the API server cannot be reached or fails, or if no part of the query is readable.
+pub async fn find_parts<D: WorkloadView>(
+    client: &Client,
+    query: &Query,
+) -> Result<Vec<Result<Vec<D>, FindError>>, FindError> {
+    // One list after the other, because each can be long.
+    let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
+    let mut results = stream::iter(query.parts.clone())
+        .map(|part| async move { find_part(client, query, &part).await })
+        .buffered(at_once);
+    let mut found = Vec::new();
+    while let Some(result) = results.next().await {
+        match result {
+            Err(error) if !error.is_refusal() => return Err(error),
+            result => found.push(result),
+        }
+    }
+    match found.first() {
+        Some(Err(first)) if found.iter().all(Result::is_err) => Err(first.clone()),
+        _ => Ok(found),
     }
 }
 

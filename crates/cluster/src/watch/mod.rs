@@ -13,19 +13,18 @@ pub use self::{
     watch_set::WatchSet,
 };
 
-use std::{collections::BTreeSet, pin::Pin};
+use std::pin::Pin;
 
 use dayshift_workload::Kind;
-use futures::{
-    Stream, StreamExt as _,
-    future::ready,
-    stream::{self, select_all},
-};
+use futures::{Stream, StreamExt as _, future::ready};
 use kube::{Client, api::WatchParams};
 
 use crate::{
     decode::views::WorkloadView,
-    read::{list::FindError, query::Query},
+    read::{
+        list::FindError,
+        query::{Query, QueryPart, place_of},
+    },
 };
 
 /// A stream of workload events.
@@ -53,47 +52,22 @@ pub enum WorkloadEvent<D> {
     Interrupted(FindError),
 }
 
-/// Watches the workloads of a query: first the existing ones, then each change. A failed watch restarts
-/// after a pause. An error that a retry is unlikely to fix is returned as `Err` each time; if it names a
-/// kind, the other kinds are still watched.
-pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WorkloadEvents<D> {
-    let watches = query.parts().into_iter().map(|(part, query)| {
-        let selectors = WatchParams::default();
-        let selectors = match (&part.name, query.selector()) {
-            (Some(name), _) => selectors.fields(&format!("metadata.name={name}")),
-            (None, Some(selector)) => selectors.labels(selector),
-            (None, None) => selectors,
-        };
-        let namespace = part.namespace.as_deref();
-        watch_part(client, &part.kind, namespace, selectors, query.place())
-    });
-    complete_together(watches.collect())
-}
-
-/// Merges the watches. The merged watch is complete when each of them has listed its objects or failed
-/// permanently.
-fn complete_together<D: Send + 'static>(watches: Vec<WorkloadEvents<D>>) -> WorkloadEvents<D> {
-    let mut waiting: BTreeSet<usize> = (0..watches.len()).collect();
-    let each = watches.into_iter().enumerate();
-    let all = select_all(each.map(|(at, watch)| watch.map(move |event| (at, event)).boxed()));
-    Box::pin(all.flat_map(move |(at, event)| {
-        let is_complete = matches!(event, Ok(WorkloadEvent::Complete));
-        let ends = (is_complete || event.is_err()) && waiting.remove(&at);
-        let are_complete = (is_complete || ends) && waiting.is_empty();
-        let event = (!is_complete).then_some(event);
-        let complete = are_complete.then_some(Ok(WorkloadEvent::Complete));
-        stream::iter(event.into_iter().chain(complete))
-    }))
-}
-
-fn watch_part<D: WorkloadView>(
+/// Watches the workloads of one part of a query: first the existing ones, then each change. A failed watch
+/// restarts after a pause. An error that a retry is unlikely to fix is returned as `Err` each time.
+pub fn watch<D: WorkloadView>(
     client: &Client,
-    kind: &Kind,
-    namespace: Option<&str>,
-    selectors: WatchParams,
-    place: String,
+    query: &Query,
+    part: &QueryPart,
 ) -> WorkloadEvents<D> {
-    let (random, kind) = (fastrand::Rng::new(), kind.clone());
+    let selectors = WatchParams::default();
+    let selectors = match (&part.name, query.selector()) {
+        (Some(name), _) => selectors.fields(&format!("metadata.name={name}")),
+        (None, Some(selector)) => selectors.labels(selector),
+        (None, None) => selectors,
+    };
+    let namespace = part.namespace.as_deref();
+    let place = place_of(part.namespace.as_slice());
+    let (random, kind) = (fastrand::Rng::new(), part.kind.clone());
     let watch = Reflector::for_kind(client.clone(), &kind, namespace, selectors, random);
     Box::pin(watch.into_stream().filter_map(move |event| {
         let reported = match event {

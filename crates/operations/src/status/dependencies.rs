@@ -1,17 +1,12 @@
 //! Dependencies that a start ignores, because they do not exist or can never become ready.
 
-use std::collections::HashMap;
-
 use chrono::{DateTime, Utc};
-use dayshift_cluster::{
-    Query,
-    decode::WithManagers,
-    read::{QueryPart, UnreadablePart},
-};
 use dayshift_workload::{
-    Dependency, DependencyKind, DependencyWorkload, IgnoredDependency, Kind, Observed, Override,
-    ParsedInputs, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
+    Dependency, DependencyKind, DependencyWorkload, IgnoredDependency, Observed, Override,
+    ParseContext, ParsedInputs, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
 };
+
+use crate::live_view::LiveView;
 
 /// The result of looking up a dependency among the known workloads.
 pub enum DependencyLookup {
@@ -78,79 +73,25 @@ fn ignored_reason(
     (!stays_up).then_some(why)
 }
 
-/// The workloads that a command has read.
-#[derive(Debug)]
-pub struct KnownWorkloads<'a> {
-    query: &'a Query,
-    unreadable_parts: &'a [UnreadablePart],
-    /// By namespace, kind and name.
-    known: HashMap<(&'a str, Kind, &'a str), &'a WithManagers>,
-}
-
-impl<'a> KnownWorkloads<'a> {
-    /// Takes the result of a query and its unreadable parts.
-    pub fn new(
-        query: &'a Query,
-        unreadable_parts: &'a [UnreadablePart],
-        workloads: impl Iterator<Item = (Kind, &'a WithManagers)>,
-    ) -> Self {
-        let place = |(kind, workload): (Kind, &'a WithManagers)| {
-            (
-                (
-                    workload.workload.namespace(),
-                    kind,
-                    workload.workload.name(),
-                ),
-                workload,
-            )
-        };
-        Self {
-            query,
-            unreadable_parts,
-            known: workloads.map(place).collect(),
-        }
-    }
-
+impl DependencyLookup {
     /// Looks up a dependency of a workload in this namespace.
-    pub(super) fn look_up(
-        &self,
+    pub(super) fn find(
+        live: &LiveView,
         namespace: &str,
         needed: &Dependency,
-        read: impl Fn(&Kind, &WithManagers) -> (Observed, ParsedInputs),
-    ) -> DependencyLookup {
+        context: &ParseContext,
+    ) -> Self {
         let DependencyKind::Workload(kind) = &needed.kind else {
-            return DependencyLookup::Unknown;
+            return Self::Unknown;
         };
-        match self.known.get(&(namespace, kind.clone(), &*needed.name)) {
-            Some(managed) => DependencyLookup::Exists(Box::new(read(kind, managed))),
-            None if self.has_all_of(kind, namespace) => DependencyLookup::Missing,
-            None => DependencyLookup::Unknown,
+        match live.find(namespace, kind, &needed.name) {
+            Some(managed) => {
+                let observed = live.observe_workload(kind, managed);
+                let parsed = observed.read(context);
+                Self::Exists(Box::new((observed, parsed)))
+            }
+            None if live.has_all_of(kind, namespace) => Self::Missing,
+            None => Self::Unknown,
         }
-    }
-
-    /// A workload, if it was read.
-    pub(super) fn find(
-        &self,
-        namespace: &str,
-        kind: &Kind,
-        name: &str,
-    ) -> Option<&'a WithManagers> {
-        let known = self.known.get(&(namespace, kind.clone(), name));
-        known.copied()
-    }
-
-    /// Whether the query covers all objects of a kind in a namespace.
-    fn has_all_of(&self, kind: &Kind, namespace: &str) -> bool {
-        let is_of = |part: &QueryPart| {
-            let is_in_namespace = part.namespace.as_deref().is_none_or(|own| own == namespace);
-            part.kind == *kind && part.name.is_none() && is_in_namespace
-        };
-        let is_unreadable = self
-            .unreadable_parts
-            .iter()
-            .any(|unreadable| is_of(&unreadable.part));
-        let parts = self.query.parts();
-        let is_queried = parts.iter().any(|(part, _)| is_of(part));
-        is_queried && !is_unreadable && self.query.selector().is_none()
     }
 }

@@ -3,18 +3,12 @@
 
 mod conditions;
 mod dependencies;
-mod live_view;
 pub(crate) mod unreadable;
 mod workload;
 
 pub use dayshift_workload::time_format::{
     date_and_time, distance, duration, short_time, span, time_of_day,
 };
-pub use dependencies::{DependencyLookup, KnownWorkloads, ignored_dependencies};
-pub use live_view::{
-    HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, ViewEvent, clock_ahead,
-};
+pub use dependencies::{DependencyLookup, ignored_dependencies};
 pub use unreadable::Unreadable;
-pub use workload::{
-    RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, owners, wakes_on_request,
-};
+pub use workload::{RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, owners};

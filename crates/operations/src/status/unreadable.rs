@@ -4,10 +4,12 @@ use std::fmt;
 
 use dayshift_cluster::{
     Query,
-    read::{Autoscalers, FindError, NamespaceDefaults, Services, UnreadablePart},
+    read::{Autoscalers, FindError, NamespaceDefaults, UnreadablePart},
 };
 use dayshift_text::first_of;
 use dayshift_workload::Kind;
+
+use crate::live_view::LiveView;
 
 /// A part of a cluster that a status omits because it is unreadable or not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +36,10 @@ impl fmt::Display for Unreadable {
 
 impl Unreadable {
     /// Lists everything that a status omits: workloads first, then information about them.
-    pub fn list(
-        query: &Query,
-        unreadable_parts: &[UnreadablePart],
-        autoscalers: &Autoscalers,
-        services: &Services,
-    ) -> Vec<Self> {
-        let mut all = Self::workloads(query, unreadable_parts, "not shown");
-        all.extend(Self::autoscalers(autoscalers));
-        all.extend(services.forbidden().map(|message| Self {
+    pub fn list(live: &LiveView) -> Vec<Self> {
+        let mut all = Self::workloads(live.query(), &live.unreadable_parts(), "not shown");
+        all.extend(Self::autoscalers(&live.autoscalers));
+        all.extend(live.services.forbidden().map(|message| Self {
             resource: "services".to_owned(),
             hides_workloads: false,
             text: format!(

@@ -6,15 +6,14 @@ use std::{collections::BTreeSet, time::Duration};
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     decode::WithManagers,
-    read::{Autoscalers, CorrectionLimits, NamespaceDefaults, Services, WaitingStarts},
+    read::{Autoscalers, CorrectionLimits, Services},
 };
 use dayshift_schedule::{Action, Direction, Since, StopAfter, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Author, ChangeKind, Dependency, Duty, Enforce, IgnoredDependency, Inputs, Key, Kind,
-    OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext, ParsedInputs, Phase, Prefix,
-    Problem, Readiness, Replicas, RequestCoverage, ResourceRequests, ScheduleSpec, State,
-    WorkloadRef,
+    Author, ChangeKind, Dependency, Duty, Enforce, IgnoredDependency, Inputs, Kind, OVERDUE_GRACE,
+    Observed, Origin, Overdue, Override, ParseContext, ParsedInputs, Phase, Prefix, Problem,
+    Readiness, Replicas, RequestCoverage, ResourceRequests, ScheduleSpec, State, WorkloadRef,
     events::{Condition, Message, RevertEnd, Subject, restore_command},
     is_stopped_against_schedule,
     other_controllers::{FieldManager, ManagerKind, OtherController, REVERT_WINDOW, revert_words},
@@ -23,9 +22,12 @@ use dayshift_workload::{
     waiting_start,
 };
 
-use crate::status::{
-    conditions::{count_condition, nothing_saved, stays_at_zero, stop_notice},
-    dependencies::{KnownWorkloads, ignored_dependencies},
+use crate::{
+    live_view::{EventNeeds, LiveView, has_wake_on_request},
+    status::{
+        conditions::{count_condition, nothing_saved, stays_at_zero, stop_notice},
+        dependencies::{DependencyLookup, ignored_dependencies},
+    },
 };
 
 /// The status of one workload.
@@ -105,18 +107,14 @@ impl WorkloadStatus {
     /// The status of a workload; `None` if it has no schedule and nothing is saved.
     pub fn new(kind: &Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
         let StatusContext {
-            defaults,
-            autoscalers,
-            services,
-            waiting_starts,
-            workloads,
-            prefix,
+            live,
             parse_context,
             now,
         } = *context;
+        let prefix = &live.prefix;
         let seen = managed.workload.observe(kind, prefix);
-        let is_namespace_ahead = defaults.are_ahead_of(&seen);
-        let observed = defaults.applied(seen);
+        let is_namespace_ahead = live.defaults.are_ahead_of(&seen);
+        let observed = live.defaults.applied(seen);
         let parsed = observed.read(parse_context);
         let is_scheduled = match parsed {
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
@@ -144,14 +142,15 @@ impl WorkloadStatus {
         if owner.is_some() && observed.inputs.is_excluded() {
             return None;
         }
-        if status.has_overdue_start() && waiting_starts.wait_in(&status.object.namespace, now) {
+        let namespace = &observed.object.namespace;
+        if status.has_overdue_start() && live.waiting_starts.wait_in(namespace, now) {
             status = status.waiting_for_slot();
         }
         if is_namespace_ahead {
             status.notes.push(Condition::NamespaceAhead);
         }
-        status.owners = owners(&status.object, managed, autoscalers);
-        status.on_request = coverage(&observed, managed, services);
+        status.owners = owners(&status.object, managed, &live.autoscalers);
+        status.on_request = coverage(&observed, managed, &live.services);
         let reasons = status
             .on_request
             .as_ref()
@@ -177,13 +176,9 @@ impl WorkloadStatus {
                     why: managed.health_problem().map(str::to_owned),
                 });
             }
-            let read = |kind: &Kind, workload: &WithManagers| {
-                let seen = defaults.applied(workload.workload.observe(kind, prefix));
-                let parsed = seen.read(parse_context);
-                (seen, parsed)
+            let look_up = |needed: &Dependency| {
+                DependencyLookup::find(live, namespace, needed, parse_context)
             };
-            let namespace = &observed.object.namespace;
-            let look_up = |needed: &Dependency| workloads.look_up(namespace, needed, read);
             status = status.with_ignored_dependencies(ignored_dependencies(
                 &observed.object,
                 &parsed,
@@ -198,10 +193,11 @@ impl WorkloadStatus {
             }
             status.notes.extend(target_not_lowered(&observed, managed));
         }
-        Some(match owner {
+        let status = match owner {
             Some(owner) => status.set_by_operator(owner, is_scheduled),
             None => status,
-        })
+        };
+        Some(status.with_correction_limits(&live.correction_limits))
     }
 
     /// The status of a workload whose count is set by the operator of its scheduled owner. No other note
@@ -627,36 +623,27 @@ impl WorkloadStatus {
 /// The inputs of a status beside the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusContext<'a> {
-    /// The inherited annotations.
-    pub defaults: &'a NamespaceDefaults,
-    /// The autoscalers of the workloads.
-    pub autoscalers: &'a Autoscalers,
-    /// The Services that select the workloads.
-    pub services: &'a Services,
-    /// The namespaces in which starts wait for a start slot.
-    pub waiting_starts: &'a WaitingStarts,
-    /// The known workloads, among which dependencies are looked up.
-    pub workloads: &'a KnownWorkloads<'a>,
-    /// The prefix of annotations and labels.
-    pub prefix: &'a Prefix,
+    /// The workloads and the objects that explain their statuses.
+    pub live: &'a LiveView,
     /// The context for parsing annotations, with the default time zone.
     pub parse_context: &'a ParseContext,
     /// The time, according to the clock that schedules follow.
     pub now: DateTime<Utc>,
 }
 
-/// Whether the workload has wake-on-request, by its own annotation or that of its Namespace.
-pub fn wakes_on_request(
-    kind: &Kind,
-    managed: &WithManagers,
-    defaults: &NamespaceDefaults,
-    prefix: &Prefix,
-) -> bool {
-    has_wake_on_request(&defaults.applied(managed.workload.observe(kind, prefix)))
-}
-
-fn has_wake_on_request(observed: &Observed) -> bool {
-    observed.inputs.text(Key::WakeOnRequest).is_some()
+impl EventNeeds {
+    /// The Events that can explain these statuses.
+    pub fn of<'s>(statuses: impl IntoIterator<Item = &'s WorkloadStatus>) -> Self {
+        let mut needs = Self {
+            waiting_starts: false,
+            correction_limits: false,
+        };
+        for status in statuses {
+            needs.waiting_starts |= status.has_overdue_start() || status.waits_for_slot();
+            needs.correction_limits |= status.is_to_be_enforced();
+        }
+        needs
+    }
 }
 
 /// The coverage by Services, if the workload has wake-on-request and the Services are known.
@@ -700,10 +687,9 @@ fn scheduled_owner(
     let kinds = &context.parse_context.kinds;
     let kind = kinds.from_owner(&owner.api_version, &owner.kind);
     let read = kind.and_then(|kind| {
-        let namespace = &observed.object.namespace;
-        let managed = context.workloads.find(namespace, &kind, &owner.name)?;
-        let seen = managed.workload.observe(&kind, context.prefix);
-        Some(context.defaults.applied(seen).inputs)
+        let live = context.live;
+        let managed = live.find(&observed.object.namespace, &kind, &owner.name)?;
+        Some(live.observe_workload(&kind, managed).inputs)
     });
     let read = read.filter(Inputs::is_scheduled);
     let has_its_schedule = || {
