@@ -163,10 +163,18 @@ const MAX_NAMES: usize = 3;
 pub fn first_of(names: &[String]) -> String {
     match names {
         few if few.len() <= MAX_NAMES + 1 => few.join(", "),
-        many => {
-            let more = many.len() - MAX_NAMES;
-            format!("{} and {more} more", many[..MAX_NAMES].join(", "))
-        }
+        many => first_names(many.iter(), MAX_NAMES),
+    }
+}
+
+/// Joins at most `limit` names, as `a, b and 9 more` if there are others.
+pub fn first_names<'n>(names: impl ExactSizeIterator<Item = &'n String>, limit: usize) -> String {
+    let more = names.len().saturating_sub(limit);
+    let shown: Vec<&str> = names.take(limit).map(String::as_str).collect();
+    let shown = shown.join(", ");
+    match more {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -248,6 +256,23 @@ mod tests {
             assert!(quoted.chars().count() <= QUOTED, "{quoted}");
             assert!(quoted.ends_with('…'));
         }
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names = ["a", "b", "c", "d", "e"].map(str::to_owned);
+        for (count, expected) in [
+            (0, ""),
+            (1, "a"),
+            (4, "a, b, c, d"),
+            (5, "a, b, c and 2 more"),
+        ] {
+            assert_eq!(first_of(&names[..count]), expected);
+        }
+        for (limit, expected) in [(1, "a and 4 more"), (4, "a, b, c, d and 1 more")] {
+            assert_eq!(first_names(names.iter(), limit), expected);
+        }
+        assert_eq!(first_names(names.iter(), 5), names.join(", "));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dayshift_text::counted;
 use dayshift_workload::{Key, WorkloadRef, events::Condition, savings::Bill};
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Kind, Page, badge, safe, said, table};
+use crate::dashboard::pages::page::{Kind, Page, badge, first_of, others, safe, said, table};
 use crate::dashboard::{
     form::{ActionForm, EDIT_SCHEDULE, FormFields, SHORTEN, UNDO},
     params::Params,
@@ -289,7 +289,6 @@ impl Page<'_> {
             .iter()
             .filter(|row| row.status.is_ready() == Some(true));
         let ready = ready.count();
-        let more = rows.len().saturating_sub(MAX_REACHED);
         let listed = html! {
             @for row in rows.iter().take(MAX_REACHED) {
                 tr {
@@ -304,7 +303,7 @@ impl Page<'_> {
                 section aria-labelledby="ready" {
                     h2 id="ready" { (ready) " of " (rows.len()) " ready" }
                     (table("ready", &["Workload", "State", "Ready"], &listed))
-                    @if more > 0 { p { "And " (more) " more." } }
+                    (others(rows.len(), MAX_REACHED))
                 }
             }
         }
@@ -422,25 +421,18 @@ pub(super) fn hidden((name, value): (&str, &str)) -> Markup {
 
 /// The selection of a form, as hidden fields.
 fn chosen_in(form: &ActionForm) -> Markup {
-    let more = form.chosen().saturating_sub(MAX_CHOSEN);
-    let names = form.namespaces.iter().chain(&form.objects);
+    let names: Vec<_> = form.namespaces.iter().chain(&form.objects).collect();
     html! {
         @for object in &form.objects { (hidden(("object", object))) }
         @for namespace in &form.namespaces { (hidden(("namespace", namespace))) }
         p {
-            "Chosen: "
-            @for (at, name) in names.take(MAX_CHOSEN).enumerate() {
-                @if at > 0 { ", " }
-                (safe(name))
-            }
-            @if more > 0 { " and " (more) " more" }
+            "Chosen: " (first_of(&names, MAX_CHOSEN, |name| html! { (safe(name)) }))
         }
     }
 }
 
 /// The workloads that a Namespace change affects.
 fn reached(workloads: &[AnnotatedWorkload]) -> Markup {
-    let more = workloads.len().saturating_sub(MAX_REACHED);
     html! {
         @if !workloads.is_empty() {
             details {
@@ -450,7 +442,7 @@ fn reached(workloads: &[AnnotatedWorkload]) -> Markup {
                         li { (safe(&workload.object.full_name())) }
                     }
                 }
-                @if more > 0 { p { "And " (more) " more." } }
+                (others(workloads.len(), MAX_REACHED))
             }
         }
     }
@@ -468,11 +460,7 @@ pub(super) fn denied(planned: &Preview) -> Markup {
                     @for (namespace, names) in &planned.denied {
                         li.finding.error {
                             strong { "denied" } " in namespace " (safe(namespace)) ": "
-                            @for (at, name) in names.iter().take(MAX_CHOSEN).enumerate() {
-                                @if at > 0 { ", " }
-                                (safe(name))
-                            }
-                            @if names.len() > MAX_CHOSEN { " and " (names.len() - MAX_CHOSEN) " more" }
+                            (first_of(names, MAX_CHOSEN, |name| html! { (safe(name)) }))
                         }
                     }
                 }
@@ -485,7 +473,6 @@ pub(super) fn denied(planned: &Preview) -> Markup {
 fn shortened(planned: &Preview) -> Markup {
     let changes = planned.changes.iter();
     let shortened: Vec<_> = changes.filter(|change| change.shortens()).collect();
-    let more = shortened.len().saturating_sub(MAX_REACHED);
     html! {
         @if !shortened.is_empty() {
             section aria-labelledby="earlier" {
@@ -498,7 +485,7 @@ fn shortened(planned: &Preview) -> Markup {
                         }
                     }
                 }
-                @if more > 0 { p { "And " (more) " more." } }
+                (others(shortened.len(), MAX_REACHED))
             }
         }
     }

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use super::{object::Events, overview::by_state, savings::held_down};
 use crate::dashboard::pages::page::{
-    Kind, Page, badge, commands, namespace_path, next, path, safe, section, table, time,
+    Kind, Page, badge, commands, namespace_path, next, others, path, safe, section, table, time,
 };
 use crate::dashboard::{
     params::Params,
@@ -207,7 +207,6 @@ impl Page<'_> {
                 None => {}
             }
         }
-        let more = own.len().saturating_sub(MAX_OVERRIDES);
         let content = html! {
             @if of_namespace.is_empty() && own.is_empty() {
                 p { "None." }
@@ -223,7 +222,7 @@ impl Page<'_> {
                         li { (self.link_to(row)) ": " (self.override_of(*over, row)) }
                     }
                 }
-                @if more > 0 { p { "And " (more) " more." } }
+                (others(own.len(), MAX_OVERRIDES))
             }
         };
         section("overrides", "Overrides", &content)

@@ -8,7 +8,7 @@ use dayshift_text::counted;
 use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Kind, Page, safe, section, table, time};
+use crate::dashboard::pages::page::{Kind, Page, first_of, safe, section, table, time};
 use crate::dashboard::{
     outlook::Outlook,
     params::Params,
@@ -216,7 +216,7 @@ impl Page<'_> {
                     td.countdown { (distance(*at, now).trim_start_matches("in ")) }
                     td { (time(*at, self.zone(), now)) }
                     td { (action) }
-                    td { (self.some(rows)) (self.keep_running(rows)) }
+                    td { (first_of(rows, MAX_NAMES, |row| self.link_to(row))) (self.keep_running(rows)) }
                 }
             }
         };
@@ -244,17 +244,6 @@ impl Page<'_> {
             ..self.params.common()
         };
         params.link("/timeline")
-    }
-
-    fn some(&self, rows: &[&Row]) -> Markup {
-        let more = rows.len().saturating_sub(MAX_NAMES);
-        html! {
-            @for (at, row) in rows.iter().take(MAX_NAMES).enumerate() {
-                @if at > 0 { ", " }
-                (self.link_to(row))
-            }
-            @if more > 0 { " and " (more) " more" }
-        }
     }
 }
 

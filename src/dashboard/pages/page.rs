@@ -464,6 +464,26 @@ impl Page<'_> {
     }
 }
 
+/// The first items, and the number of the others: `a, b and 9 more`.
+pub(super) fn first_of<T>(items: &[T], limit: usize, shown: impl Fn(&T) -> Markup) -> Markup {
+    let more = items.len().saturating_sub(limit);
+    html! {
+        @for (at, item) in items.iter().take(limit).enumerate() {
+            @if at > 0 { ", " }
+            (shown(item))
+        }
+        @if more > 0 { " and " (more) " more" }
+    }
+}
+
+/// The number of the others below a list of the first items: `And 9 more.`
+pub(super) fn others(all: usize, limit: usize) -> Markup {
+    let more = all.saturating_sub(limit);
+    html! {
+        @if more > 0 { p { "And " (more) " more." } }
+    }
+}
+
 /// Text from the cluster with visible control characters.
 pub(super) fn safe(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_unprintable) {

@@ -3,7 +3,7 @@
 use dayshift_text::counted;
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Page, said};
+use crate::dashboard::pages::page::{self, Page, first_of, said};
 use crate::dashboard::view::{Level, Row, RowFinding};
 
 /// The maximum number of causes, and of messages with the same cause.
@@ -104,7 +104,6 @@ impl Page<'_> {
         let Some((first, others)) = group.findings.split_first() else {
             return html! {};
         };
-        let more = others.len().saturating_sub(MAX_MESSAGES);
         html! {
             div class={ "cause " (group.level.name()) } {
                 p.what {
@@ -118,7 +117,7 @@ impl Page<'_> {
                         ul.findings {
                             @for finding in others.iter().take(MAX_MESSAGES) { (self.finding(finding)) }
                         }
-                        @if more > 0 { p { "And " (more) " more." } }
+                        (page::others(others.len(), MAX_MESSAGES))
                     }
                 }
             }
@@ -127,16 +126,11 @@ impl Page<'_> {
 
     /// One finding with the workloads that it concerns.
     fn finding(&self, finding: &RowFinding<'_>) -> Markup {
-        let more = finding.rows.len().saturating_sub(MAX_NAMES);
         html! {
             li class={ "finding " (finding.level.name()) } {
                 strong { (finding.level.name()) }
                 " "
-                @for (at, row) in finding.rows.iter().take(MAX_NAMES).enumerate() {
-                    @if at > 0 { ", " }
-                    (self.link_to(row))
-                }
-                @if more > 0 { " and " (more) " more" }
+                (first_of(&finding.rows, MAX_NAMES, |row| self.link_to(row)))
                 ": "
                 (said(&finding.message.to_string()))
             }

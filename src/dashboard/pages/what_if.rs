@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::dashboard::{
     form::ScheduleFields,
     pages::{
-        page::{Kind, Page, namespace_path, safe, said, section},
+        page::{Kind, Page, first_of, namespace_path, others, safe, said, section},
         schedule::{DrawnPlan, figures_table},
         sentence::schedule_text,
     },
@@ -152,9 +152,7 @@ impl Page<'_> {
                             li { (self.link_to(row)) ": " (said(error)) }
                         }
                     }
-                    @if trial.rejected.len() > MAX_NAMES {
-                        p { "And " (trial.rejected.len() - MAX_NAMES) " more." }
-                    }
+                    (others(trial.rejected.len(), MAX_NAMES))
                 }
             }
         }
@@ -197,16 +195,7 @@ impl Page<'_> {
 
     /// The workloads that the tried schedule would start or stop now.
     fn effect_now(&self, trial: &Trial<'_>) -> Markup {
-        let list = |rows: &[&Row]| {
-            let more = rows.len().saturating_sub(MAX_NAMES);
-            html! {
-                @for (at, row) in rows.iter().take(MAX_NAMES).enumerate() {
-                    @if at > 0 { ", " }
-                    (self.link_to(row))
-                }
-                @if more > 0 { " and " (more) " more" }
-            }
-        };
+        let list = |rows: &[&Row]| first_of(rows, MAX_NAMES, |row| self.link_to(row));
         let content = html! {
             @if trial.outside.is_empty() {
                 p { "No running workload would be interrupted." }

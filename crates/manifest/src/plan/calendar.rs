@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use dayshift_schedule::Action;
-use dayshift_text::counted;
+use dayshift_text::{counted, first_names};
 
 use super::{Period, WorkloadPlan};
 
@@ -90,7 +90,10 @@ impl PlanCalendar {
             file.event(now, &format!("{from}-{verb}-{namespace}"), |file| {
                 file.line("DTSTART", &from);
                 file.line("SUMMARY", &escaped(&summary));
-                file.line("DESCRIPTION", &escaped(&some(names.iter())));
+                file.line(
+                    "DESCRIPTION",
+                    &escaped(&first_names(names.iter(), MAX_NAMES)),
+                );
             });
         }
         for ((date, namespace), (title, names)) in self.excluded.iter().take(MAX_EVENTS) {
@@ -104,7 +107,10 @@ impl PlanCalendar {
                 file.line("DTSTART;VALUE=DATE", &day(*date));
                 file.line("DTEND;VALUE=DATE", &day(*date + Days::new(1)));
                 file.line("SUMMARY", &escaped(&summary));
-                file.line("DESCRIPTION", &escaped(&some(names.iter())));
+                file.line(
+                    "DESCRIPTION",
+                    &escaped(&first_names(names.iter(), MAX_NAMES)),
+                );
             });
         }
         file.line("END", "VCALENDAR");
@@ -139,16 +145,6 @@ impl Lines {
         self.line("TRANSP", "TRANSPARENT");
         self.line("END", "VEVENT");
     }
-}
-
-/// The first names, and the number of the others.
-fn some<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let mut shown: Vec<String> = names.take(MAX_NAMES).cloned().collect();
-    if more > 0 {
-        shown.push(format!("and {more} more"));
-    }
-    shown.join(", ")
 }
 
 /// A text value: line breaks and separators are escaped, and other control characters are left out.

@@ -9,7 +9,7 @@ use dayshift_manifest::plan::{
 };
 use dayshift_operations::status::{date_and_time, span};
 use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExcludedDates, Zone};
-use dayshift_text::{cut_chars, printable};
+use dayshift_text::{cut_chars, first_names, printable};
 use dayshift_workload::{
     CountKind, Origin, Override, Pause, Replicas, ScheduleSpec, TEAM_CONFIG_MAP, savings::Saved,
 };
@@ -302,7 +302,7 @@ pub(super) fn after(group: &ScheduleGroup<'_>) -> Vec<String> {
     let say = |(after, names): (&StartsAfter, Vec<String>)| {
         let who = match names.len() == group.members.len() {
             true => "Each start".to_owned(),
-            false => format!("The start of {}", list_names(&names)),
+            false => format!("The start of {}", first_names(names.iter(), MAX_NAMES)),
         };
         let objects = printable(&after.objects.join(", "));
         let are = if after.objects.len() == 1 {
@@ -314,16 +314,6 @@ pub(super) fn after(group: &ScheduleGroup<'_>) -> Vec<String> {
         format!("{who} waits until {objects} {are} ready, {within} at most.")
     };
     lines.into_iter().map(say).collect()
-}
-
-/// For example `dev/a, dev/b and 7 more`.
-fn list_names(names: &[String]) -> String {
-    let (shown, rest) = names.split_at(names.len().min(MAX_NAMES));
-    let shown = shown.join(", ");
-    match rest.len() {
-        0 => shown,
-        rest => format!("{shown} and {rest} more"),
-    }
 }
 
 /// The first boundary after the period.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::plan::{Period, Plan, timeline};
 use dayshift_schedule::Zone;
-use dayshift_text::printable;
+use dayshift_text::{first_names, printable};
 
 use crate::cli::output::{
     chart::{
@@ -148,11 +148,7 @@ impl Chart {
     fn names(&self, out: &mut impl Write, names: &[String]) -> io::Result<()> {
         let mut shown = names.len();
         let lines = loop {
-            let mut text = names.get(..shown).unwrap_or_default().join(", ");
-            if shown < names.len() {
-                text += &format!(" and {} more", names.len() - shown);
-            }
-            let lines = wrapped(&text, self.width, 0);
+            let lines = wrapped(&first_names(names.iter(), shown), self.width, 0);
             if lines.len() <= MAX_NAME_LINES || shown <= 1 {
                 break lines;
             }
