@@ -63,15 +63,14 @@ fn a_request_prolongs_a_wake_that_is_in_use() {
         args.extend(["--request", request]);
     }
     let ended = sandbox(&args, &files);
-    let web = ended.of("default/web");
     let has = |at: &str, words: &str| {
-        let mut lines = web.iter();
-        lines.any(|it| it.contains(at) && it.contains(words))
+        let mut lines = ended.out.lines();
+        lines.any(|it| it.contains(at) && it.contains("default/web") && it.contains(words))
     };
-    assert!(has(" 22:00:00", "wakes it until 22:35"), "{web:?}");
-    assert!(has(" 22:04:00", "wakes nothing: it runs"), "{web:?}");
-    assert!(has(" 22:20:00", "until 22:55"), "{web:?}");
-    assert!(has(" 22:55:00", "stop"), "{web:?}");
+    assert!(has(" 22:00:00", "wakes it until 22:35"), "{}", ended.out);
+    assert!(has(" 22:04:00", "wakes nothing: it runs"), "{}", ended.out);
+    assert!(has(" 22:20:00", "until 22:55"), "{}", ended.out);
+    assert!(has(" 22:55:00", "stop"), "{}", ended.out);
 }
 
 #[test]
