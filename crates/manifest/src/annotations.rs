@@ -8,7 +8,7 @@ use std::{collections::HashMap, ops::Range};
 
 use dayshift_schedule::{Diagnostic, DiagnosticKind};
 use dayshift_text::quote;
-use dayshift_workload::{KindTable, Label, Origin, Prefix, Problem};
+use dayshift_workload::{Annotations, KindTable, Label, Origin, Prefix, Problem};
 
 use crate::yaml::{
     ParseError,
@@ -205,12 +205,13 @@ impl AnnotationMap {
         map
     }
 
-    /// The full names and values.
-    pub(crate) fn texts(&self, prefix: &Prefix) -> Vec<(String, &str)> {
+    /// The annotations without their places.
+    pub(crate) fn read_under(&self, prefix: &Prefix) -> Annotations {
         let annotations = self.annotations.iter();
-        let texts =
-            annotations.map(|annotation| (prefix.full(&annotation.name), &*annotation.text));
-        texts.collect()
+        let texts: Vec<_> = annotations
+            .map(|annotation| (prefix.full(&annotation.name), &*annotation.text))
+            .collect();
+        Annotations::under(prefix, texts.iter().map(|(name, text)| (&**name, *text)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dayshift_text::{nearest, quote};
 use dayshift_workload::{
-    CustomField, Kind, KindDefinition, PodGroup, SpecMember, Switch, SwitchConstant,
+    CustomField, Kind, KindDefinition, PodGroup, Switch, SwitchConstant,
     names::{is_dns_label, is_dns_subdomain, is_label_key},
 };
 
@@ -99,7 +99,7 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
             None => wrong(row, format!("`{key}` is missing; write {key}: {example}")),
             Some(node) => wrong(
                 node,
-                format!("{} is not a text; write {key}: {example}", described(node)),
+                format!("{} is not a text; write {key}: {example}", node.described()),
             ),
         })
     };
@@ -122,7 +122,7 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
             if !is_label_key(&name.to_lowercase()) {
                 let message = format!(
                     "{} is not the name of an annotation; write example.com/stopped",
-                    described(node)
+                    node.described()
                 );
                 return Err(wrong(node, message));
             }
@@ -192,25 +192,25 @@ fn resource_message(resource: &str, plural: &str, group: &str) -> String {
 }
 
 /// Why a definition cannot name a member of `spec`, and an alternative.
-fn reserved_reason(member: SpecMember) -> Option<&'static str> {
+fn reserved_reason(member: &str) -> Option<&'static str> {
     Some(match member {
-        SpecMember::Replicas | SpecMember::Suspend | SpecMember::Named(_) => return None,
-        SpecMember::Template => {
+        "template" => {
             "dayshift reads the requests of the pods from spec.template; name a field beside it, or \
              schedule the workloads that the operator makes"
         }
-        SpecMember::MinReplicas => {
+        "minReplicas" => {
             "a minimum does not stop what it bounds; name the field that does, such as spec.replicas, \
              or schedule the autoscaler with --kinds=horizontalpodautoscalers"
         }
-        SpecMember::Metrics | SpecMember::ScaleTarget => {
+        "metrics" | "scaleTargetRef" => {
             "dayshift reads this field of autoscalers; schedule the autoscaler with \
              --kinds=horizontalpodautoscalers, or name the field that holds the count"
         }
-        SpecMember::ClaimRetention => {
+        "persistentVolumeClaimRetentionPolicy" => {
             "dayshift reads from it whether a stop deletes volumes; name the field that holds the \
              count, such as spec.replicas"
         }
+        _ => return None,
     })
 }
 
@@ -277,7 +277,7 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), Definitio
     if rest.is_empty() {
         let message = format!(
             "{} ends in a list; write spec.pools[].size",
-            described(field)
+            field.described()
         );
         return Err((field.place.clone(), message));
     }
@@ -288,7 +288,7 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), Definitio
 fn spec_path(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
     let tokens = tokens_of(field)?;
     if tokens.iter().any(|token| token.ends_with(PodGroup::EACH)) {
-        let message = format!("{} goes through a list; write one field", described(field));
+        let message = format!("{} goes through a list; write one field", field.described());
         return Err((field.place.clone(), message));
     }
     Ok(tokens)
@@ -316,13 +316,13 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
     if !is_whole || tokens[0] != "spec" {
         return Err(wrong(format!(
             "{} is not a field of spec; write spec.paused or /spec/paused",
-            described(field)
+            field.described()
         )));
     }
-    if let Some(reason) = SpecMember::from_name(&name(&tokens[1])).and_then(reserved_reason) {
+    if let Some(reason) = reserved_reason(&name(&tokens[1])) {
         return Err(wrong(format!(
             "a kind definition cannot name {}: {reason}",
-            described(field)
+            field.described()
         )));
     }
     Ok(tokens)
@@ -356,7 +356,10 @@ fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, Definit
         ("exact", _) => Ok(CustomField::Exact),
         (_, node) => {
             let node = node.unwrap_or(row);
-            let message = format!("{} is not switch, replicas, exact or time", described(node));
+            let message = format!(
+                "{} is not switch, replicas, exact or time",
+                node.described()
+            );
             Err(wrong(node, message))
         }
     }
@@ -388,7 +391,7 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
             (Some(Scalar::Text), Some(text)) => Ok(Some(SwitchConstant::Text(text.to_owned()))),
             _ => Err(wrong(
                 node,
-                format!("{} is not true, false or a text", described(node)),
+                format!("{} is not true, false or a text", node.described()),
             )),
         }
     };
@@ -407,7 +410,7 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
     {
         let message = format!(
             "{} is not another value like that of `stopped`",
-            described(node)
+            node.described()
         );
         return Err(wrong(node, message));
     }
@@ -422,7 +425,7 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
                 return Err(wrong(node, message.to_owned()));
             }
             _ => {
-                let message = format!("{} is not running or stopped", described(node));
+                let message = format!("{} is not running or stopped", node.described());
                 return Err(wrong(node, message));
             }
         },
@@ -431,7 +434,7 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
     if let (Some(beside), Some(node)) = (&not_beside, row.get("not-beside"))
         && (beside.starts_with(path) || path.starts_with(beside))
     {
-        let message = format!("{} is not beside the field of the switch", described(node));
+        let message = format!("{} is not beside the field of the switch", node.described());
         return Err(wrong(node, message));
     }
     Ok(CustomField::Switch(Switch {
@@ -439,14 +442,6 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
         not_beside,
         ..Switch::new(stopped, running)
     }))
-}
-
-/// The quoted scalar, or the type of a node.
-fn described(node: &Node<'_>) -> String {
-    node.written().map_or_else(
-        || node.type_name().to_owned(),
-        |text| format!("`{}`", quote(text)),
-    )
 }
 
 #[cfg(test)]

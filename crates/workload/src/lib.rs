@@ -6,6 +6,7 @@
 mod commands;
 mod decision;
 pub mod events;
+pub mod fields;
 mod fingerprint;
 mod footprint;
 mod inputs;
@@ -13,11 +14,13 @@ mod jobs;
 mod keys;
 mod kinds;
 pub mod names;
+mod object_spec;
 mod observed;
 pub mod other_controllers;
 mod quantity;
 mod readiness;
 mod replicas;
+mod requests;
 pub mod savings;
 mod state;
 pub mod time_format;
@@ -40,7 +43,7 @@ pub use decision::start_wait::{
     UnreadyDependency, UnsatisfiableDependency, WaitingStart,
 };
 pub use fingerprint::{Fingerprint, sha256_prefix};
-pub use footprint::{Footprint, PodRequests, ResourceList, ResourceRequests, Resources, SpecNode};
+pub use footprint::Footprint;
 pub use inputs::after::{After, Dependency, DependencyKind};
 pub use inputs::annotations::{
     Annotations, Excess, MAX_TEXTS, NamedSchedule, NamedSchedules, Origin, UnknownAnnotation,
@@ -60,7 +63,7 @@ pub use jobs::{
     DesiredJobs, Job, JobChange, LATE_JOB_TOLERANCE, desired_jobs, may_have_suspended_jobs,
 };
 pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
-pub use kinds::count::{CountKind, allows_zero};
+pub use kinds::count::CountKind;
 pub use kinds::definition::{
     CountForm, CustomField, KindDefinition, PodGroup, Pods, ReadyForm, Shape,
 };
@@ -68,13 +71,15 @@ pub use kinds::kind::{Kind, pointer};
 pub use kinds::not_stopped::NotStopped;
 pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
 pub use kinds::table::{
-    DefinitionError, KindTable, MAX_DEFINITIONS, SpecMember, defined_kind, guess_resource,
+    DefinitionError, KindTable, MAX_DEFINITIONS, defined_kind, guess_resource, is_spec_member,
     ready_condition,
 };
+pub use object_spec::ObjectSpec;
 pub use observed::{CountField, MAX_BEGAN, Observed};
 pub use quantity::NANOS;
 pub use readiness::{READY_WITHIN, Readiness};
 pub use replicas::{Replicas, count_after_start, count_after_stop, count_after_wake};
+pub use requests::{PodRequests, ResourceList, ResourceRequests, Resources};
 pub use state::{LATER_VERSION, Labels, Next, Phase, Revision, Started, State};
 pub use wake_on_request::{
     AnsweredPaths, IgnoredPaths, NotCovered, RequestCoverage, ServicePort, ServiceSpec,

@@ -10,12 +10,10 @@ use chrono::SecondsFormat;
 use dayshift_schedule::is_too_long;
 use dayshift_text::quote;
 use dayshift_workload::{
-    Change, CountField, CountForm, Key, Kind, Observed, Replicas, Shape, Switch, SwitchConstant,
-    SwitchField, SwitchValue, WorkloadRef,
+    Change, CountField, CountForm, Key, Kind, ObjectSpec, Observed, Replicas, Shape, Switch,
+    SwitchConstant, SwitchField, SwitchValue, WorkloadRef,
 };
 use serde_json::{Value, json};
-
-use crate::decode::spec::{Count, Spec};
 
 /// How the objects of one kind are addressed, read and written.
 #[derive(Debug)]
@@ -66,16 +64,14 @@ impl<'k> KindApi<'k> {
     /// Reads the count of an object, and the content of its field.
     pub(crate) fn read(
         &self,
-        spec: &Spec,
+        spec: &ObjectSpec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
         let name = self.kind.field();
         let annotation = || annotations.and_then(|annotations| annotations.get(name));
-        let count = match self.kind.form() {
-            CountForm::Suspended => {
-                let is_suspended = spec.member("suspend").and_then(Value::as_bool);
-                is_suspended.map(|is_suspended| u32::from(!is_suspended))
-            }
+        let form = self.kind.form();
+        let count = match form {
+            CountForm::Suspended => spec.member(name).and_then(|value| form.count(value)),
             CountForm::PausedReplicas => {
                 return match annotation() {
                     Some(text) => (Replicas::ZERO, CountField::Text(text.as_str().into())),
@@ -90,41 +86,34 @@ impl<'k> KindApi<'k> {
                 };
                 return self.switched(switch, spec, found);
             }
-            CountForm::Number(_) if self.kind.shape() == Shape::Autoscaler => spec.min_replicas,
-            &CountForm::Number(absent) => {
-                let found = match name {
-                    "replicas" => spec.replicas.clone(),
-                    name => spec.member(name).map(Count::new),
-                };
-                if found.is_some() {
+            &CountForm::Number(absent) => match spec.member(name) {
+                Some(value) => {
                     // The field exists, so the schema allows it by now.
                     self.kind.record_lacks_count(false);
+                    let Some(count) = form.count(value) else {
+                        return (Replicas::ONE, CountField::Invalid(quoted(value)));
+                    };
+                    Some(count)
                 }
-                match found {
-                    Some(Count::Invalid(text)) => {
-                        return (Replicas::ONE, CountField::Invalid(text));
-                    }
-                    Some(Count::Number(number)) => Some(number),
-                    None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
-                    None if self.kind.shape() == Shape::Custom && spec.members.is_none() => {
-                        return (Replicas::new(absent), CountField::WithoutSpec);
-                    }
-                    None => return (Replicas::new(absent), CountField::Absent),
+                None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
+                None if self.kind.shape() == Shape::Custom && spec.members().is_none() => {
+                    return (Replicas::new(absent), CountField::WithoutSpec);
                 }
-            }
+                None => return (Replicas::new(absent), CountField::Absent),
+            },
         };
         let field = match count {
             Some(_) => CountField::Present,
             None => CountField::Absent,
         };
-        (Replicas::new(count.unwrap_or(1)), field)
+        (count.unwrap_or(Replicas::ONE), field)
     }
 
     /// Reads the count of a kind with an on/off field.
     fn switched(
         &self,
         switch: &Switch,
-        spec: &Spec,
+        spec: &ObjectSpec,
         found: Result<SwitchField, Box<str>>,
     ) -> (Replicas, CountField) {
         let beside = switch
@@ -159,8 +148,8 @@ impl<'k> KindApi<'k> {
                 )
         );
         if !has_its_form {
-            let text = quote(&json_of(&field.value).unwrap_or_default().to_string());
-            return (Replicas::ONE, CountField::Invalid(text.into()));
+            let value = json_of(&field.value).unwrap_or_default();
+            return (Replicas::ONE, CountField::Invalid(quoted(&value)));
         }
         let count = u32::from(!switch.is_stopped(&field.value));
         (Replicas::new(count), CountField::Switch(field))
@@ -348,29 +337,31 @@ pub(crate) fn annotated(text: Option<&String>) -> SwitchField {
     observed_field(value, 0)
 }
 
+/// The JSON of a value, quoted.
+fn quoted(value: &Value) -> Box<str> {
+    quote(&value.to_string()).into()
+}
+
 /// Reads the on/off field at `path` below a `spec`.
 ///
 /// # Errors
 /// If the field or a member above it contains a value that is neither a flag nor a string: that value,
 /// quoted.
-pub(crate) fn in_spec(spec: &Spec, path: &[String]) -> Result<SwitchField, Box<str>> {
+pub(crate) fn in_spec(spec: &ObjectSpec, path: &[String]) -> Result<SwitchField, Box<str>> {
     let absent = |missing| SwitchValue::Absent(u8::try_from(missing).unwrap_or(u8::MAX));
-    let mut alone = match spec.members {
+    let mut alone = match spec.members() {
         None => return Ok(observed_field(absent(path.len()), 0)),
         Some(members) => u8::from(members == 1),
     };
     let mut found: Option<&Value> = None;
     for (depth, name) in path.iter().enumerate() {
         let next = match found {
-            None if name == "replicas" && spec.replicas.is_some() => {
-                return Err("a count".into());
-            }
             None => spec.member(name),
             Some(Value::Object(members)) => {
                 alone = if members.len() == 1 { alone + 1 } else { 0 };
                 members.get(name).filter(|value| !value.is_null())
             }
-            Some(other) => return Err(quote(&other.to_string()).into()),
+            Some(other) => return Err(quoted(other)),
         };
         if next.is_none() {
             return Ok(observed_field(absent(path.len() - 1 - depth), 0));
@@ -380,7 +371,7 @@ pub(crate) fn in_spec(spec: &Spec, path: &[String]) -> Result<SwitchField, Box<s
     let value = match found {
         Some(Value::Bool(flag)) => SwitchValue::Flag(*flag),
         Some(Value::String(text)) => SwitchValue::Text(text.as_str().into()),
-        other => return Err(quote(&other.unwrap_or(&Value::Null).to_string()).into()),
+        other => return Err(quoted(other.unwrap_or(&Value::Null))),
     };
     Ok(observed_field(value, alone))
 }

@@ -5,10 +5,9 @@ pub(crate) mod kind_api;
 pub(crate) mod metadata;
 mod pod_template;
 pub(crate) mod protobuf;
-pub(crate) mod spec;
 pub(crate) mod status;
 pub(crate) mod views;
 pub(crate) mod workload;
 
-pub use views::{FullWorkload, StartFailure, WithManagers, WithPodLabels, WorkloadView};
-pub use workload::{Trim, Version, Workload};
+pub use views::{StartFailure, WithManagers, WithPodLabels, WorkloadView};
+pub use workload::{FullWorkload, Trim, Version, Workload};

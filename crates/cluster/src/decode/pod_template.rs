@@ -1,267 +1,44 @@
-//! Resource requests of a pod template, summed while the template is decoded from JSON or protobuf.
-//! Nothing else of the template is kept.
-
-use std::fmt;
+//! The resource requests of a pod template in protobuf. Nothing else of the template is kept.
 
 use dayshift_workload::{PodRequests, ResourceList, ResourceRequests, Resources};
 use prost::{
     bytes::Buf as _,
     encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field},
 };
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::{Serialize, Serializer};
 
-/// Sums the requests of a pod template in JSON. Values of unexpected types request nothing, because a
-/// custom kind can have any content here.
-pub(crate) fn requests_in_json<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<ResourceRequests, D::Error> {
-    let mut seen = RequestSums::default();
-    let part = TemplateReader {
-        at: Position::Template,
-        seen: &mut seen,
+/// Writes a pod template that contains only these requests, at pod level.
+pub(crate) fn serialize_requests<S: Serializer>(
+    requests: ResourceRequests,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let quantities = Quantities {
+        cpu: requests.cpu_nanos,
+        memory: requests.memory_bytes,
     };
-    part.deserialize(deserializer)?;
-    Ok(seen.pod.total())
+    let resources = Only("resources", Only("requests", quantities));
+    Only("spec", resources).serialize(serializer)
 }
 
-/// The sums so far.
-#[derive(Default)]
-struct RequestSums {
-    pod: PodRequests,
-    /// The resources of the container, or of the pod-level list, that is being read.
-    resources: Resources,
-    is_sidecar: bool,
-}
+/// An object with one member.
+struct Only<T>(&'static str, T);
 
-/// A position in the template.
-#[derive(Clone, Copy)]
-enum Position {
-    Template,
-    Spec,
-    Domain,
-    GuestMemory,
-    Containers { are_init: bool },
-    Container,
-    RestartPolicy,
-    Resources,
-    Quantities { are_limits: bool },
-    Quantity { is_limit: bool, of: &'static str },
-}
-
-/// The member names that lead to a request.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
-enum TemplateMember {
-    Spec,
-    Containers,
-    InitContainers,
-    RestartPolicy,
-    Domain,
-    Guest,
-    Resources,
-    Overhead,
-    Requests,
-    Limits,
-    Cpu,
-    Memory,
-    #[serde(other)]
-    Other,
-}
-
-impl Position {
-    fn below(self, name: TemplateMember) -> Option<Self> {
-        Some(match (self, name) {
-            (Self::Template, TemplateMember::Spec) => Self::Spec,
-            (Self::Spec, TemplateMember::Containers) => Self::Containers { are_init: false },
-            (Self::Spec, TemplateMember::InitContainers) => Self::Containers { are_init: true },
-            (Self::Spec, TemplateMember::Domain) => Self::Domain,
-            (Self::Spec | Self::Domain | Self::Container, TemplateMember::Resources) => {
-                Self::Resources
-            }
-            (Self::Domain, TemplateMember::Memory) => Self::GuestMemory,
-            (Self::GuestMemory, TemplateMember::Guest) => Self::Quantity {
-                is_limit: false,
-                of: "memory",
-            },
-            (Self::Spec, TemplateMember::Overhead)
-            | (Self::Resources, TemplateMember::Requests) => Self::Quantities { are_limits: false },
-            (Self::Resources, TemplateMember::Limits) => Self::Quantities { are_limits: true },
-            (Self::Container, TemplateMember::RestartPolicy) => Self::RestartPolicy,
-            (Self::Quantities { are_limits }, TemplateMember::Cpu | TemplateMember::Memory) => {
-                Self::Quantity {
-                    is_limit: are_limits,
-                    of: if matches!(name, TemplateMember::Cpu) {
-                        "cpu"
-                    } else {
-                        "memory"
-                    },
-                }
-            }
-            _ => return None,
-        })
+impl<T: Serialize> Serialize for Only<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.0, &self.1)])
     }
-}
-
-struct TemplateReader<'s> {
-    at: Position,
-    seen: &'s mut RequestSums,
-}
-
-impl TemplateReader<'_> {
-    fn below(&mut self, at: Position) -> TemplateReader<'_> {
-        TemplateReader {
-            at,
-            seen: self.seen,
-        }
-    }
-
-    fn text(self, text: &str) {
-        let seen = self.seen;
-        match self.at {
-            Position::RestartPolicy => seen.is_sidecar = text == "Always",
-            Position::Quantity { is_limit: true, of } => seen.resources.limits.insert(of, text),
-            Position::Quantity {
-                is_limit: false,
-                of,
-            } => seen.resources.requests.insert(of, text),
-            _ => {}
-        }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for TemplateReader<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for TemplateReader<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key()? {
-            let Some(at) = self.at.below(name) else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            map.next_value_seed(self.below(at))?;
-            let taken = |seen: &mut RequestSums| std::mem::take(&mut seen.resources);
-            match (self.at, at) {
-                (Position::Spec | Position::Domain, Position::Resources) => {
-                    self.seen.pod.resources = taken(self.seen);
-                }
-                (Position::Spec, Position::Quantities { .. }) => {
-                    self.seen.pod.overhead = taken(self.seen).requests;
-                }
-                (Position::Domain, Position::GuestMemory) => {
-                    self.seen.pod.guest = taken(self.seen).requests;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        let Position::Containers { are_init } = self.at else {
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(());
-        };
-        while seq
-            .next_element_seed(self.below(Position::Container))?
-            .is_some()
-        {
-            let resources = std::mem::take(&mut self.seen.resources);
-            let is_sidecar = std::mem::take(&mut self.seen.is_sidecar);
-            let pod = &mut self.seen.pod;
-            match are_init {
-                true if is_sidecar => pod.sidecar(resources),
-                true => pod.init_container(resources),
-                false => pod.container(resources),
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.text(text);
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        self.text(&number.to_string());
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
-        self.text(&number.to_string());
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// A pod template that contains only these requests, at pod level.
-#[derive(Serialize)]
-pub(crate) struct RequestsTemplate {
-    spec: PodSpec,
 }
 
 #[derive(Serialize)]
-struct PodSpec {
-    resources: PodResources,
-}
-
-#[derive(Serialize)]
-struct PodResources {
-    requests: RequestedQuantities,
-}
-
-#[derive(Serialize)]
-struct RequestedQuantities {
-    cpu: Nanos,
+struct Quantities {
+    #[serde(serialize_with = "nanos")]
+    cpu: u64,
     memory: u64,
 }
 
-struct Nanos(u64);
-
-impl Serialize for Nanos {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{}n", self.0))
-    }
-}
-
-impl From<ResourceRequests> for RequestsTemplate {
-    fn from(requests: ResourceRequests) -> Self {
-        let requests = RequestedQuantities {
-            cpu: Nanos(requests.cpu_nanos),
-            memory: requests.memory_bytes,
-        };
-        Self {
-            spec: PodSpec {
-                resources: PodResources { requests },
-            },
-        }
-    }
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn nanos<S: Serializer>(cpu: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{cpu}n"))
 }
 
 /// The field numbers of `k8s.io/api/core/v1/generated.proto` that lead to a request.
@@ -367,6 +144,7 @@ impl<'b> Iterator for Fields<'b> {
 
 #[cfg(test)]
 mod tests {
+    use dayshift_workload::ObjectSpec;
     use serde_json::{Value, json};
 
     use super::*;
@@ -526,12 +304,13 @@ mod tests {
             };
             assert_eq!(requests_in_protobuf(&template(&spec)), expected, "{spec}");
             let whole = json!({"metadata": {"labels": {"app": "web"}}, "spec": spec});
-            assert_eq!(requests_in_json(&whole).unwrap(), expected, "{spec}");
-            let text = whole.to_string();
-            let mut read = serde_json::Deserializer::from_str(&text);
-            assert_eq!(requests_in_json(&mut read).unwrap(), expected, "{spec}");
-            let short = serde_json::to_value(RequestsTemplate::from(expected)).unwrap();
-            assert_eq!(requests_in_json(&short).unwrap(), expected, "{short}");
+            let short = serialize_requests(expected, serde_json::value::Serializer).unwrap();
+            for template in [whole, short] {
+                let json = json!({ "template": template });
+                assert_eq!(ObjectSpec::from_value(&json).requests(), expected, "{json}");
+                let read: ObjectSpec = serde_json::from_str(&json.to_string()).unwrap();
+                assert_eq!(read.requests(), expected, "{json}");
+            }
         }
     }
 
@@ -550,35 +329,5 @@ mod tests {
             requests_in_protobuf(&[0xff; 40]),
             ResourceRequests::default()
         );
-    }
-
-    #[test]
-    fn unexpected_values_in_a_custom_kind_request_nothing() {
-        let none = ResourceRequests::default();
-        let number = json!({"spec": {"containers": [{"resources": {"requests": {
-            "cpu": 0.5, "memory": 1_000_000, "ephemeral-storage": -1,
-        }}}]}});
-        let found = requests_in_json(&number).unwrap();
-        assert_eq!(
-            (found.cpu_nanos, found.memory_bytes),
-            (500_000_000, 1_000_000)
-        );
-        for odd in [
-            json!(null),
-            json!(7),
-            json!("template"),
-            json!([{"spec": {}}]),
-            json!({"spec": null}),
-            json!({"spec": ["containers"]}),
-            json!({"spec": {"containers": {"web": {"resources": {"requests": {"cpu": "1"}}}}}}),
-            json!({"spec": {"containers": ["web", null, 7, [], {"resources": 3}]}}),
-            json!({"spec": {"containers": [{"resources": {"requests": "cpu", "limits": [1]}}]}}),
-            json!({"spec": {"containers": [{"resources": {"requests": {
-                "cpu": {"value": 1}, "memory": true,
-            }}}]}}),
-            json!({"spec": {"initContainers": [{"restartPolicy": {"is": "Always"}}], "overhead": 1}}),
-        ] {
-            assert_eq!(requests_in_json(&odd).unwrap(), none, "{odd}");
-        }
     }
 }

@@ -23,7 +23,7 @@ use serde::{
 
 use crate::decode::{
     kind_api::{KindApi, ProtobufMessage},
-    pod_template::{RequestsTemplate, requests_in_protobuf},
+    pod_template::{requests_in_protobuf, serialize_requests},
     workload::LAST_APPLIED,
 };
 
@@ -147,37 +147,33 @@ fn write(mut message: Bytes, json: &mut impl Write) -> Result<(), Malformed> {
     message.advance(MAGIC.len());
     let Unknown { types, raw } = Unknown::decode(message)?;
     let types = types.unwrap_or_default();
-    let message = |name: &str| {
-        let kind = Kind::built_in(&types.api_version, name)?;
-        KindApi::new(&kind).message()
-    };
-    let name = types.kind.as_str();
-    if name == "Status" {
-        return typed(&types, &Status::decode(raw)?, json);
-    }
-    match (&*types.api_version, name) {
+    match (&*types.api_version, &*types.kind) {
+        (_, "Status") => return typed(&types, &Status::decode(raw)?, json),
         ("v1", "ConfigMap") => return typed(&types, &ConfigMapMessage::decode(raw)?, json),
         ("v1", "ConfigMapList") => return typed(&types, &ConfigMapList::decode(raw)?, json),
         _ => {}
     }
-    match (message(name), name.strip_suffix("List").and_then(message)) {
-        (Some(ProtobufMessage::Deployment), _) => typed(&types, &Deployment::decode(raw)?, json),
-        (Some(ProtobufMessage::StatefulSet), _) => typed(&types, &StatefulSet::decode(raw)?, json),
-        (Some(ProtobufMessage::CronJob), _) => typed(&types, &CronJob::decode(raw)?, json),
-        (Some(ProtobufMessage::Autoscaler), _) => typed(&types, &Autoscaler::decode(raw)?, json),
-        (None, Some(ProtobufMessage::Deployment)) => {
-            typed(&types, &MessageList::<Deployment>::decode(raw)?, json)
-        }
-        (None, Some(ProtobufMessage::StatefulSet)) => {
-            typed(&types, &MessageList::<StatefulSet>::decode(raw)?, json)
-        }
-        (None, Some(ProtobufMessage::CronJob)) => {
-            typed(&types, &MessageList::<CronJob>::decode(raw)?, json)
-        }
-        (None, Some(ProtobufMessage::Autoscaler)) => {
-            typed(&types, &MessageList::<Autoscaler>::decode(raw)?, json)
-        }
-        (None, None) => Err(Malformed::Kind(types.kind)),
+    let name = types.kind.strip_suffix("List").unwrap_or(&types.kind);
+    let kind = Kind::built_in(&types.api_version, name);
+    match kind.and_then(|kind| KindApi::new(&kind).message()) {
+        Some(ProtobufMessage::Deployment) => workloads::<Deployment>(&types, raw, json),
+        Some(ProtobufMessage::StatefulSet) => workloads::<StatefulSet>(&types, raw, json),
+        Some(ProtobufMessage::CronJob) => workloads::<CronJob>(&types, raw, json),
+        Some(ProtobufMessage::Autoscaler) => workloads::<Autoscaler>(&types, raw, json),
+        None => Err(Malformed::Kind(types.kind)),
+    }
+}
+
+/// Writes an object, or a list of them.
+fn workloads<O: DecodedMessage>(
+    types: &TypeMeta,
+    raw: Bytes,
+    json: &mut impl Write,
+) -> Result<(), Malformed> {
+    if types.kind.ends_with("List") {
+        typed(types, &MessageList::<O>::decode(raw)?, json)
+    } else {
+        typed(types, &O::decode(raw)?, json)
     }
 }
 
@@ -416,7 +412,7 @@ pub(crate) struct Time {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConfigMapMessage {
     #[prost(message, optional, tag = "1")]
-    pub(crate) metadata: Option<Identity>,
+    pub(crate) metadata: Option<ObjectMeta>,
     #[prost(message, repeated, tag = "2")]
     #[serde(serialize_with = "known_keys")]
     pub(crate) data: Vec<MapEntry>,
@@ -431,26 +427,6 @@ pub(crate) struct ConfigMapList {
     pub(crate) metadata: Option<ListMeta>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) items: Vec<ConfigMapMessage>,
-}
-
-/// The metadata that identifies an object and its version. A bookmark also has annotations.
-#[derive(Clone, PartialEq, Message, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Identity {
-    #[prost(string, tag = "1")]
-    pub(crate) name: String,
-    #[prost(string, tag = "3")]
-    pub(crate) namespace: String,
-    #[prost(string, tag = "5")]
-    pub(crate) uid: String,
-    #[prost(string, tag = "6")]
-    pub(crate) resource_version: String,
-    #[prost(message, optional, tag = "9")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) deletion_timestamp: Option<Time>,
-    #[prost(message, repeated, tag = "12")]
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) annotations: Vec<MapEntry>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
@@ -509,7 +485,7 @@ pub(crate) struct StatusCause {
 }
 
 fn requests_of<S: Serializer>(template: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
-    RequestsTemplate::from(requests_in_protobuf(template)).serialize(serializer)
+    serialize_requests(requests_in_protobuf(template), serializer)
 }
 
 fn as_map<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {

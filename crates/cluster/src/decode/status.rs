@@ -1,16 +1,14 @@
 //! The `status` of a workload: how many of its replicas are ready, or whether a condition of the kind
 //! table is true.
 
-use std::{fmt, marker::PhantomData};
-
-use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas, Revision, ready_condition};
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+use dayshift_workload::{
+    Kind, Readiness, ReadyForm, Replicas, Revision,
+    fields::{FieldReader, Member, Scalar, read_fields},
+    ready_condition,
 };
+use serde::{Deserialize, Deserializer};
 
-/// The readiness fields of all kinds. A custom kind can have any value under these names, which must not
-/// make the whole list unreadable.
+/// The readiness fields of all kinds. A custom kind can have any value under these names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ObjectStatus {
     ready_replicas: Option<u32>,
@@ -62,219 +60,83 @@ impl ObjectStatus {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
-enum StatusMember {
-    ReadyReplicas,
-    ObservedGeneration,
-    Conditions,
-    UpdateRevision,
-    #[serde(other)]
-    Unread,
-}
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
-enum ConditionMember {
-    Type,
-    Status,
-    #[serde(other)]
-    Unread,
-}
-
 impl<'de> Deserialize<'de> for ObjectStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        AnyForm::deserialize(deserializer).map(|AnyForm(status)| status)
+        let mut reader = StatusReader::default();
+        read_fields(&mut reader, Position::Status, deserializer)?;
+        Ok(reader.status)
     }
 }
 
-impl<'de> FromAnyForm<'de> for ObjectStatus {
-    fn from_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut status = Self::default();
-        while let Some(member) = map.next_key()? {
-            match member {
-                StatusMember::ReadyReplicas => {
-                    let AnyForm(Number(number)) = map.next_value()?;
-                    status.ready_replicas = number.and_then(|number| number.try_into().ok());
-                }
-                StatusMember::ObservedGeneration => {
-                    let AnyForm(Number(number)) = map.next_value()?;
-                    // Protobuf has a 0 if JSON leaves the field out; the first generation is 1.
-                    status.observed_generation = number.filter(|generation| *generation > 0);
-                }
-                StatusMember::Conditions => {
-                    let AnyForm(Conditions(conditions)) = map.next_value()?;
-                    status.conditions = conditions;
-                }
-                StatusMember::UpdateRevision => {
-                    let AnyForm(RevisionName(revision)) = map.next_value()?;
-                    status.update_revision = revision;
-                }
-                StatusMember::Unread => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+#[derive(Default)]
+struct StatusReader {
+    status: ObjectStatus,
+    /// The type of the condition that is being read, if the kind table names it, and whether it is true.
+    condition: (Option<&'static str>, bool),
+}
+
+/// A position in a `status`.
+#[derive(Clone, Copy)]
+enum Position {
+    Status,
+    ReadyReplicas,
+    ObservedGeneration,
+    UpdateRevision,
+    Conditions,
+    Condition,
+    ConditionType,
+    ConditionStatus,
+}
+
+impl FieldReader for StatusReader {
+    type Position = Position;
+
+    fn member(&mut self, at: Position, name: &str) -> Member<Position> {
+        Member::At(match (at, name) {
+            (Position::Status, "readyReplicas") => Position::ReadyReplicas,
+            (Position::Status, "observedGeneration") => Position::ObservedGeneration,
+            (Position::Status, "updateRevision") => Position::UpdateRevision,
+            (Position::Status, "conditions") => Position::Conditions,
+            (Position::Condition, "type") => Position::ConditionType,
+            (Position::Condition, "status") => Position::ConditionStatus,
+            _ => return Member::Skipped,
+        })
+    }
+
+    fn item(&self, list: Position) -> Option<Position> {
+        matches!(list, Position::Conditions).then_some(Position::Condition)
+    }
+
+    fn scalar(&mut self, at: Position, scalar: &Scalar<'_>) {
+        let status = &mut self.status;
+        match at {
+            Position::ReadyReplicas => {
+                status.ready_replicas = scalar.whole().and_then(|number| number.try_into().ok());
             }
-        }
-        Ok(status)
-    }
-}
-
-/// A whole number, which Argo Rollouts writes as a string.
-#[derive(Default)]
-struct Number(Option<i64>);
-
-impl FromAnyForm<'_> for Number {
-    fn from_number(number: i64) -> Self {
-        Self(Some(number))
-    }
-
-    fn from_text(text: &str) -> Self {
-        Self(text.parse().ok())
-    }
-}
-
-/// The name of a revision, such as `web-7d9f8c6b5`. Protobuf has an empty one if there is none.
-#[derive(Default)]
-struct RevisionName(Option<Revision>);
-
-impl FromAnyForm<'_> for RevisionName {
-    fn from_text(text: &str) -> Self {
-        Self((!text.is_empty()).then(|| Revision::from_name(text)))
-    }
-}
-
-/// The conditions that the kind table names. Most objects have none.
-#[derive(Default)]
-struct Conditions(Vec<(&'static str, bool)>);
-
-impl<'de> FromAnyForm<'de> for Conditions {
-    fn from_seq<A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
-        let mut conditions = Vec::new();
-        while let Some(AnyForm(condition)) = seq.next_element::<AnyForm<Condition>>()? {
-            conditions.extend(condition.name.map(|name| (name, condition.holds)));
-        }
-        Ok(Self(conditions))
-    }
-}
-
-#[derive(Default)]
-struct Condition {
-    name: Option<&'static str>,
-    holds: bool,
-}
-
-impl<'de> FromAnyForm<'de> for Condition {
-    fn from_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut condition = Self::default();
-        while let Some(member) = map.next_key()? {
-            match member {
-                ConditionMember::Type => {
-                    let AnyForm(ConditionType(name)) = map.next_value()?;
-                    condition.name = name;
-                }
-                ConditionMember::Status => {
-                    let AnyForm(IsTrue(holds)) = map.next_value()?;
-                    condition.holds = holds;
-                }
-                ConditionMember::Unread => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+            // Argo Rollouts writes it as a string. Protobuf has a 0 if JSON leaves the field out; the
+            // first generation is 1.
+            Position::ObservedGeneration => {
+                status.observed_generation = scalar.whole().filter(|generation| *generation > 0);
             }
+            // Such as `web-7d9f8c6b5`. Protobuf has an empty one if there is none.
+            Position::UpdateRevision => {
+                let name = scalar.text().filter(|name| !name.is_empty());
+                status.update_revision = name.map(Revision::from_name);
+            }
+            Position::ConditionType => {
+                self.condition.0 = scalar.text().and_then(ready_condition);
+            }
+            Position::ConditionStatus => self.condition.1 = scalar.text() == Some("True"),
+            Position::Status | Position::Conditions | Position::Condition => {}
         }
-        Ok(condition)
-    }
-}
-
-/// The condition type, if the kind table names it.
-#[derive(Default)]
-struct ConditionType(Option<&'static str>);
-
-impl FromAnyForm<'_> for ConditionType {
-    fn from_text(text: &str) -> Self {
-        Self(ready_condition(text))
-    }
-}
-
-#[derive(Default)]
-struct IsTrue(bool);
-
-impl FromAnyForm<'_> for IsTrue {
-    fn from_text(text: &str) -> Self {
-        Self(text == "True")
-    }
-}
-
-/// A type that is read from values of some forms, and ignores values of other forms.
-trait FromAnyForm<'de>: Default {
-    fn from_number(_: i64) -> Self {
-        Self::default()
     }
 
-    fn from_text(_: &str) -> Self {
-        Self::default()
-    }
-
-    fn from_seq<A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Self::default())
-    }
-
-    fn from_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Self::default())
-    }
-}
-
-/// A value of any form.
-struct AnyForm<T>(T);
-
-impl<'de, T: FromAnyForm<'de>> Deserialize<'de> for AnyForm<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer
-            .deserialize_any(AnyFormVisitor(PhantomData))
-            .map(Self)
-    }
-}
-
-struct AnyFormVisitor<T>(PhantomData<T>);
-
-impl<'de, T: FromAnyForm<'de>> Visitor<'de> for AnyFormVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
-        Ok(T::default())
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<T, E> {
-        Ok(T::from_number(number))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
-        Ok(i64::try_from(number).map_or_else(|_| T::default(), T::from_number))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
-        Ok(T::default())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<T, E> {
-        Ok(T::from_text(text))
-    }
-
-    fn visit_unit<E>(self) -> Result<T, E> {
-        Ok(T::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
-        T::from_seq(seq)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::from_map(map)
+    fn end(&mut self, _: Position, at: Position) {
+        if matches!(at, Position::Condition) {
+            let (name, holds) = std::mem::take(&mut self.condition);
+            let condition = name.map(|name| (name, holds));
+            self.status.conditions.extend(condition);
+        }
     }
 }
 

@@ -7,9 +7,10 @@ use chrono::{DateTime, Utc};
 use dayshift_text::{cut_bytes, printable};
 use dayshift_workload::{
     Kind, KindTable, Prefix,
+    fields::BoundedValue,
     other_controllers::{FieldManager, ManagerKind},
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::{
     Resource,
     api::ObjectList,
@@ -20,9 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::decode::{
     kind_api::KindApi,
-    spec::{BoundedValue, FullSpec},
-    status::ObjectStatus,
-    workload::{Trim, Workload, WorkloadMeta, resource_of_workload},
+    workload::{FullWorkload, Trim, Workload, WorkloadMeta, resource_of_kind, trimmed},
 };
 
 /// A type that a live workload can be decoded to: [`Workload`], or more of the object, such as
@@ -124,43 +123,20 @@ impl SpecMembers {
     }
 }
 
-/// A [`Workload`] that was decoded with all members of its `spec`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "RawFullWorkload")]
-pub struct FullWorkload {
-    workload: Workload,
-}
-
+/// An object with these metadata.
 #[derive(Deserialize)]
-struct RawFullWorkload {
-    metadata: WorkloadMeta,
+struct RawObject<M> {
+    metadata: M,
     #[serde(default)]
-    spec: FullSpec,
+    spec: BoundedValue,
     #[serde(default)]
-    status: ObjectStatus,
+    status: BoundedValue,
 }
-
-impl From<RawFullWorkload> for FullWorkload {
-    fn from(raw: RawFullWorkload) -> Self {
-        let FullSpec(spec) = raw.spec;
-        Self {
-            workload: Workload::new(raw.metadata, spec, raw.status),
-        }
-    }
-}
-
-impl From<FullWorkload> for Workload {
-    fn from(full: FullWorkload) -> Self {
-        full.workload
-    }
-}
-
-resource_of_workload!(FullWorkload);
 
 /// A workload with its managed fields, which show who set its count. The controller does not need them
 /// in lists and watches, where they would cost memory.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "RawWithManagers")]
+#[serde(from = "RawObject<ManagedMeta>")]
 pub struct WithManagers {
     /// The workload itself.
     pub workload: Workload,
@@ -170,15 +146,6 @@ pub struct WithManagers {
     owners: Vec<OwnerReference>,
     health_problem: Option<Box<str>>,
     kept_target: Option<u32>,
-}
-
-#[derive(Deserialize)]
-struct RawWithManagers {
-    metadata: ManagedMeta,
-    #[serde(default)]
-    spec: BoundedValue,
-    #[serde(default)]
-    status: BoundedValue,
 }
 
 #[derive(Deserialize)]
@@ -230,13 +197,11 @@ impl From<Value> for ManagedFields {
     }
 }
 
-impl From<RawWithManagers> for WithManagers {
-    fn from(raw: RawWithManagers) -> Self {
+impl From<RawObject<ManagedMeta>> for WithManagers {
+    fn from(raw: RawObject<ManagedMeta>) -> Self {
         let (BoundedValue(spec), BoundedValue(status)) = (raw.spec, raw.status);
-        let readiness = ObjectStatus::deserialize(&status).unwrap_or_default();
-        let FullSpec(counts) = FullSpec::deserialize(&spec).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata.meta, counts, readiness),
+            workload: Workload::from_values(raw.metadata.meta.into(), &spec, &status),
             pod_labels: pod_labels(&spec),
             health_problem: health_problem(&status).map(Into::into),
             kept_target: kept_target(&spec, &status),
@@ -364,18 +329,24 @@ const PROBLEM_CONDITIONS: [(&str, &str); 4] = [
     ("Available", "False"),
 ];
 
+/// The conditions with one of these types and statuses, in this order.
+fn conditions<'s>(
+    status: &'s Value,
+    wanted: &'s [(&str, &str)],
+) -> impl Iterator<Item = &'s Value> {
+    wanted.iter().filter_map(|(name, is)| {
+        let mut all = status["conditions"].as_array()?.iter();
+        all.find(|condition| condition["type"] == *name && condition["status"] == *is)
+    })
+}
+
 /// The message of the first condition that describes a problem, without its full stop: it becomes part
 /// of a sentence.
 fn health_problem(status: &Value) -> Option<&str> {
-    let all = status["conditions"].as_array()?;
-    let text = |(name, is): (&str, &str)| {
-        let mut all = all.iter();
-        let found =
-            all.find(|condition| condition["type"] == *name && condition["status"] == *is)?;
-        let message = found["message"].as_str()?.trim_end_matches('.');
+    conditions(status, &PROBLEM_CONDITIONS).find_map(|condition| {
+        let message = condition["message"].as_str()?.trim_end_matches('.');
         (!message.is_empty()).then_some(message)
-    };
-    PROBLEM_CONDITIONS.into_iter().find_map(text)
+    })
 }
 
 /// Whether the entry is of the object itself, not of a subresource.
@@ -397,11 +368,11 @@ fn described(entry: &ManagedFields) -> FieldManager {
     }
 }
 
-resource_of_workload!(WithManagers);
+resource_of_kind!(WithManagers, workload.metadata);
 
 /// A workload with the labels of its pods, by which Services select them.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "RawWithPodLabels")]
+#[serde(from = "RawObject<TrimmedMeta>")]
 pub struct WithPodLabels {
     /// The workload itself.
     pub workload: Workload,
@@ -431,21 +402,13 @@ pub struct StartFailure {
 const FAILURES: [(&str, &str); 2] = [("ReplicaFailure", "True"), ("Progressing", "False")];
 
 #[derive(Deserialize)]
-struct RawWithPodLabels {
-    metadata: WorkloadMeta,
-    #[serde(default)]
-    spec: BoundedValue,
-    #[serde(default)]
-    status: BoundedValue,
-}
+struct TrimmedMeta(#[serde(deserialize_with = "trimmed")] ObjectMeta);
 
-impl From<RawWithPodLabels> for WithPodLabels {
-    fn from(raw: RawWithPodLabels) -> Self {
+impl From<RawObject<TrimmedMeta>> for WithPodLabels {
+    fn from(raw: RawObject<TrimmedMeta>) -> Self {
         let (BoundedValue(spec), BoundedValue(status)) = (raw.spec, raw.status);
-        let readiness = ObjectStatus::deserialize(&status).unwrap_or_default();
-        let FullSpec(counts) = FullSpec::deserialize(&spec).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata, counts, readiness),
+            workload: Workload::from_values(raw.metadata.0, &spec, &status),
             labels: pod_labels(&spec),
             failure: start_failure(&status).map(Box::new),
         }
@@ -453,11 +416,7 @@ impl From<RawWithPodLabels> for WithPodLabels {
 }
 
 fn start_failure(status: &Value) -> Option<StartFailure> {
-    let all = status["conditions"].as_array()?;
-    let failure = FAILURES.into_iter().find_map(|(name, is)| {
-        let mut all = all.iter();
-        all.find(|condition| condition["type"] == *name && condition["status"] == *is)
-    })?;
+    let failure = conditions(status, &FAILURES).next()?;
     let text = |key: &str, bytes: usize| {
         let text = printable(failure[key].as_str().unwrap_or_default());
         Box::from(cut_bytes(&text, bytes))
@@ -474,7 +433,7 @@ pub(crate) fn pod_labels(spec: &Value) -> BTreeMap<String, String> {
     BTreeMap::deserialize(labels).unwrap_or_default()
 }
 
-resource_of_workload!(WithPodLabels);
+resource_of_kind!(WithPodLabels, workload.metadata);
 
 #[cfg(test)]
 mod tests {

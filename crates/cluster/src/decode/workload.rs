@@ -1,26 +1,23 @@
 //! The part of a workload that dayshift reads.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt};
 
 use chrono::DateTime;
 use dayshift_schedule::{MAX_TEXT, cut_beyond, cut_too_long, is_too_long};
+use dayshift_text::cut_bytes;
 use dayshift_workload::{
-    Annotations, CountField, CountKind, Excess, Footprint, Inputs, Key, Kind, Label, Labels,
-    MAX_BEGAN, MAX_ERROR, OWN_ANNOTATIONS, Observed, Pods, Prefix, Readiness, Replicas, Revision,
-    VolumeRetention, WorkloadRef,
+    Annotations, CountField, Excess, Footprint, Inputs, Key, Kind, Label, Labels, MAX_BEGAN,
+    MAX_ERROR, OWN_ANNOTATIONS, ObjectSpec, Observed, Pods, Prefix, Readiness, Replicas, Revision,
+    WorkloadRef,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
-use kube::{Resource, core::DynamicResourceScope};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor},
 };
+use serde_json::Value;
 
-use crate::decode::{
-    kind_api::KindApi,
-    spec::{LiveNode, Spec},
-    status::ObjectStatus,
-};
+use crate::decode::{kind_api::KindApi, status::ObjectStatus};
 
 /// A workload without its managed fields, which are skipped during decoding. Only the requests of the
 /// pod template and the readiness of the status are kept: all workloads of the cluster are decoded to
@@ -29,14 +26,36 @@ use crate::decode::{
 #[derive(Clone, Debug, Deserialize)]
 pub struct Workload {
     #[serde(deserialize_with = "trimmed")]
-    metadata: ObjectMeta,
+    pub(super) metadata: ObjectMeta,
     #[serde(default)]
-    spec: Spec,
+    spec: ObjectSpec,
     #[serde(default)]
     status: ObjectStatus,
     /// The bytes of its annotations that [`Trim::trim`] has forgotten, because they were too long.
     #[serde(skip)]
     too_long: Option<usize>,
+}
+
+/// A [`Workload`] that was decoded with all members of its `spec`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FullWorkload {
+    #[serde(deserialize_with = "trimmed")]
+    metadata: ObjectMeta,
+    #[serde(default, deserialize_with = "ObjectSpec::deserialize_all")]
+    spec: ObjectSpec,
+    #[serde(default)]
+    status: ObjectStatus,
+}
+
+impl From<FullWorkload> for Workload {
+    fn from(full: FullWorkload) -> Self {
+        Self {
+            metadata: full.metadata,
+            spec: full.spec,
+            status: full.status,
+            too_long: None,
+        }
+    }
 }
 
 /// An object's `resourceVersion`.
@@ -64,11 +83,11 @@ impl Version {
 }
 
 impl Workload {
-    pub(crate) fn new(meta: WorkloadMeta, spec: Spec, status: ObjectStatus) -> Self {
+    pub(super) fn from_values(metadata: ObjectMeta, spec: &Value, status: &Value) -> Self {
         Self {
-            metadata: meta.into(),
-            spec,
-            status,
+            metadata,
+            spec: ObjectSpec::from_value(spec),
+            status: ObjectStatus::deserialize(status).unwrap_or_default(),
             too_long: None,
         }
     }
@@ -110,10 +129,9 @@ impl Workload {
         KindApi::new(kind).read(&self.spec, self.metadata.annotations.as_ref())
     }
 
-    /// The capacity that one replica of this kind uses.
-    pub fn footprint(&self, kind: &Kind) -> Footprint {
-        let spec = &self.spec;
-        Footprint::from_spec(kind, || spec.template, Some(LiveNode::Spec(spec)))
+    /// The `spec`.
+    pub const fn spec(&self) -> &ObjectSpec {
+        &self.spec
     }
 
     /// The readiness as an object of this kind.
@@ -134,32 +152,17 @@ impl Workload {
         Some(text.map_or(Revision::FIRST, |text| Revision::from_name(text)))
     }
 
-    /// The meaning of the count.
-    pub fn counts(&self, kind: &Kind) -> CountKind {
-        let counts = kind.counts();
-        if self.spec.scales_to_zero() {
-            counts.with_zero_minimum()
-        } else {
-            counts
-        }
-    }
-
-    /// The volume retention when the workload is scaled down.
-    pub fn volumes(&self) -> VolumeRetention {
-        self.spec.volumes()
-    }
-
     /// The kind and name of a ScaledObject's target. If the target is not a StatefulSet, its pods are
     /// named like those of a Deployment.
     pub fn scale_target(&self, kind: &Kind) -> Option<(Kind, &str)> {
-        let target = self.spec.scale_target_ref.as_deref();
+        let target = self.spec.member("scaleTargetRef");
         let target = target.filter(|_| kind.pods() == Pods::OfTarget)?;
+        let text = |name| target.get(name).and_then(Value::as_str);
         let mut by_number = Kind::BUILT_IN.into_iter();
-        let by_number = by_number.find(|kind| {
-            kind.pods() == Pods::ByNumber && target.kind.as_deref() == Some(kind.name())
-        });
+        let by_number = by_number
+            .find(|kind| kind.pods() == Pods::ByNumber && text("kind") == Some(kind.name()));
         let kind = by_number.unwrap_or(Kind::DEFAULT_FOR_NAMES);
-        Some((kind, target.name.as_deref()?))
+        Some((kind, text("name")?))
     }
 
     /// Whether the object has any label.
@@ -228,13 +231,13 @@ impl Workload {
             },
             replicas,
             count_field,
-            footprint: self.footprint(kind),
+            footprint: Footprint::from_spec(kind, &self.spec),
             readiness: self.readiness(kind),
             created: DateTime::from_timestamp(self.created(), 0).unwrap_or_default(),
             revision: self.revision(kind),
             inputs: inputs
-                .with_counts(self.counts(kind))
-                .with_volumes(self.volumes()),
+                .with_counts(self.spec.counts(kind))
+                .with_volumes(self.spec.volumes()),
             labels: ours,
             error: written(&prefix.error(), MAX_ERROR),
             override_began: written(&prefix.override_began(), MAX_BEGAN),
@@ -258,13 +261,14 @@ fn revision_annotation(kind: &Kind) -> Option<&'static str> {
 /// Forgetting everything that is not needed, for objects that are kept. Users can write 256 kB of annotations,
 /// and any number of labels.
 pub trait Trim {
-    /// Keeps only the annotations and labels that [`Workload::observe`] reads. If those below the prefix are too
-    /// long together, their values are forgotten too.
+    /// Keeps only the annotations, the labels and the members of `spec` that [`Workload::observe`] reads. If the
+    /// annotations below the prefix are too long together, their values are forgotten too.
     fn trim(&mut self, kind: &Kind, prefix: &Prefix);
 }
 
 impl Trim for Workload {
     fn trim(&mut self, kind: &Kind, prefix: &Prefix) {
+        self.spec.trim(kind);
         let api = KindApi::new(kind);
         let count = api.count_is_annotation().then(|| kind.field());
         if let Some(annotations) = &mut self.metadata.annotations {
@@ -305,72 +309,46 @@ fn keep_needed(map: &mut BTreeMap<String, String>, is_needed: impl Fn(&str) -> b
     map.retain(|key, _| is_needed(key));
 }
 
-impl Resource for Workload {
-    type DynamicType = Kind;
-    type Scope = DynamicResourceScope;
-
-    fn kind(kind: &Kind) -> Cow<'_, str> {
-        kind.name().into()
-    }
-
-    fn group(kind: &Kind) -> Cow<'_, str> {
-        kind.group().into()
-    }
-
-    fn version(kind: &Kind) -> Cow<'_, str> {
-        kind.version()
-    }
-
-    fn plural(kind: &Kind) -> Cow<'_, str> {
-        kind.plural().into()
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
-
-/// Implements `kube::Resource` for a struct with a field `workload`.
-macro_rules! resource_of_workload {
-    ($type:ty) => {
+/// Implements `kube::Resource` for a type of a [`Kind`], whose metadata are in this field.
+macro_rules! resource_of_kind {
+    ($type:ty, $($field:ident).+) => {
         impl kube::Resource for $type {
             type DynamicType = dayshift_workload::Kind;
             type Scope = kube::core::DynamicResourceScope;
 
             fn kind(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                Workload::kind(kind)
+                kind.name().into()
             }
 
             fn group(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                Workload::group(kind)
+                kind.group().into()
             }
 
             fn version(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                <Workload as kube::Resource>::version(kind)
+                kind.version()
             }
 
             fn plural(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                Workload::plural(kind)
+                kind.plural().into()
             }
 
             fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
-                self.workload.meta()
+                &self.$($field).+
             }
 
             fn meta_mut(
                 &mut self,
             ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
-                self.workload.meta_mut()
+                &mut self.$($field).+
             }
         }
     };
 }
 
-pub(super) use resource_of_workload;
+pub(super) use resource_of_kind;
+
+resource_of_kind!(Workload, metadata);
+resource_of_kind!(FullWorkload, metadata);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -388,7 +366,8 @@ pub(crate) struct WorkloadMeta {
     annotations: Option<BTreeMap<String, String>>,
 }
 
-fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
+/// Reads the metadata that dayshift reads of any object.
+pub(crate) fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
     WorkloadMeta::deserialize(deserializer).map(Into::into)
 }
 
@@ -412,42 +391,47 @@ impl From<WorkloadMeta> for ObjectMeta {
 /// kubectl's copy of the whole manifest, which client-side `kubectl apply` stores in one annotation.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Reads annotations without kubectl's copy of the manifest, and cuts texts that are too long.
+/// Reads annotations without kubectl's copy of the manifest.
 fn trimmed_annotations<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
-    struct Annotations;
+    deserializer.deserialize_any(Texts(|key| key != LAST_APPLIED))
+}
 
-    impl<'de> Visitor<'de> for Annotations {
-        type Value = Option<BTreeMap<String, String>>;
+/// The maximum number of bytes of a key without its text that are kept.
+const MAX_NAME: usize = 63;
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("annotations")
-        }
+/// A map of texts, of which those of some keys are read. Texts that are too long are cut.
+pub(crate) struct Texts(pub(crate) fn(&str) -> bool);
 
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
+impl<'de> Visitor<'de> for Texts {
+    type Value = Option<BTreeMap<String, String>>;
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut annotations = BTreeMap::new();
-            while let Some(key) = map.next_key::<String>()? {
-                let mut text = String::new();
-                if key == LAST_APPLIED {
-                    map.next_value::<IgnoredAny>()?;
-                } else {
-                    text = map.next_value()?;
-                }
-                if is_too_long(&text) {
-                    text = cut_too_long(&text).to_owned();
-                }
-                annotations.insert(key, text);
-            }
-            Ok(Some(annotations))
-        }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map of texts")
     }
 
-    deserializer.deserialize_any(Annotations)
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut texts = BTreeMap::new();
+        while let Some(mut key) = map.next_key::<String>()? {
+            let mut text = String::new();
+            if self.0(&key) {
+                text = map.next_value()?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+                key.truncate(cut_bytes(&key, MAX_NAME).len());
+            }
+            if is_too_long(&text) {
+                text = cut_too_long(&text).to_owned();
+            }
+            texts.insert(key, text);
+        }
+        Ok(Some(texts))
+    }
 }
 
 #[cfg(test)]

@@ -6,16 +6,17 @@ use std::{
     time::Duration,
 };
 
-use dayshift_workload::{Kind, other_controllers::OtherController};
+use dayshift_workload::{Kind, fields::BoundedValue, other_controllers::OtherController};
 use futures::future::join_all;
 use http::Request;
 use kube::{Client, Error};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::read::query::Query;
+use crate::read::{list::pages, query::Query};
 
-const SCALERS_PER_PAGE: usize = 500;
+const SCALERS_PER_PAGE: u32 = 500;
 
 /// The longest time to read all of them. They only add warnings to a status, so it should not wait
 /// longer.
@@ -42,43 +43,23 @@ pub struct ForbiddenList {
     pub message: String,
 }
 
-#[derive(Deserialize)]
-struct ScalerPage {
-    metadata: ScalerPageMeta,
-    items: Vec<ScalerObject>,
-}
-
-#[derive(Deserialize)]
-struct ScalerPageMeta {
-    #[serde(default, rename = "continue")]
-    token: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ScalerObject {
+/// The part of an autoscaler that is read.
+#[derive(Clone, Deserialize)]
+struct Scaler {
     metadata: ScalerMeta,
     spec: ScalerSpec,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct ScalerMeta {
     namespace: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ScalerSpec {
-    scale_target_ref: ScaleTargetRef,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ScaleTargetRef {
     #[serde(default)]
-    api_version: Option<String>,
-    #[serde(default)]
-    kind: Option<String>,
-    name: String,
+    scale_target_ref: BoundedValue,
 }
 
 /// A kind of autoscaler and its API path.
@@ -112,11 +93,8 @@ impl Autoscalers {
     /// Reads the autoscalers in the namespaces of a query, with the user's permissions. If the server
     /// does not respond within 5 s, the result is empty: unknown autoscalers are not reported.
     pub async fn find(client: &Client, query: &Query) -> Self {
-        let places: Vec<_> = match &*query.namespaces() {
-            [] => vec![None],
-            several => several.iter().map(|namespace| Some(*namespace)).collect(),
-        };
-        let each = places
+        let each = query
+            .places()
             .into_iter()
             .flat_map(|place| SCALERS.map(|scaler| (scaler, place)));
         let lists = each.map(|(scaler, namespace)| async move {
@@ -181,9 +159,10 @@ impl ScalerKind {
             ..
         } = self;
         let place = namespace.map_or_else(String::new, |name| format!("/namespaces/{name}"));
-        let path = format!("/apis/{group}/{version}{place}/{plural}?limit={SCALERS_PER_PAGE}");
-        match list_targets(client, &path, self.owner).await {
-            Ok(targets) => Ok(targets),
+        let path = format!("/apis/{group}/{version}{place}/{plural}");
+        let target = |scaler: Scaler| target(&scaler, self.owner);
+        match pages(client, &path, &[], SCALERS_PER_PAGE, target).await {
+            Ok(targets) => Ok(targets.into_iter().flatten().collect()),
             // The API server responds with 403 for an unknown kind too.
             Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {
                 Err(ForbiddenList {
@@ -200,41 +179,21 @@ impl ScalerKind {
     async fn is_served(self, client: &Client) -> bool {
         let request = Request::get(format!("/apis/{}", self.group)).body(Vec::new());
         let Ok(request) = request else { return true };
-        let response = client.request::<serde_json::Value>(request).await;
+        let response = client.request::<Value>(request).await;
         !matches!(response, Err(Error::Api(status)) if status.code == 404)
     }
 }
 
-async fn list_targets(
-    client: &Client,
-    path: &str,
-    owner: OtherController,
-) -> Result<Vec<ScaleTargetKey>, Error> {
-    let mut found = Vec::new();
-    let mut rest = String::new();
-    loop {
-        let request = Request::get(format!("{path}{rest}")).body(Vec::new());
-        let request = request.map_err(Error::HttpError)?;
-        let page: ScalerPage = client.request(request).await?;
-        for scaler in page.items {
-            let target = scaler.spec.scale_target_ref;
-            // A ScaledObject can omit both.
-            let by_default = |text: &str| (owner == OtherController::Keda).then(|| text.to_owned());
-            let version = target.api_version.or_else(|| by_default("apps/v1"));
-            let kind = target.kind.or_else(|| by_default("Deployment"));
-            let (version, kind) = (version.unwrap_or_default(), kind.unwrap_or_default());
-            let group = version.split_once('/').map_or("", |(group, _)| group);
-            found.push([
-                group.to_owned(),
-                kind,
-                scaler.metadata.namespace,
-                target.name,
-            ]);
-        }
-        match page.metadata.token.filter(|token| !token.is_empty()) {
-            // The server's token consists of base64url characters, which need no escaping.
-            Some(token) => rest = format!("&continue={token}"),
-            None => return Ok(found),
-        }
-    }
+/// The target of an autoscaler. A ScaledObject can omit its version and kind.
+fn target(scaler: &Scaler, owner: OtherController) -> Option<ScaleTargetKey> {
+    let BoundedValue(target) = &scaler.spec.scale_target_ref;
+    let text = |name, default| match target[name].as_str() {
+        None if owner == OtherController::Keda => default,
+        text => text.unwrap_or_default(),
+    };
+    let (version, kind) = (text("apiVersion", "apps/v1"), text("kind", "Deployment"));
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let name = target["name"].as_str()?;
+    let key = [group, kind, &scaler.metadata.namespace, name];
+    Some(key.map(str::to_owned))
 }

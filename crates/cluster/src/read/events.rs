@@ -1,7 +1,7 @@
 //! Reading Events: those of one object, dayshift's own in a namespace, and those that report waiting
 //! starts.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, hash::Hash};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::{
@@ -74,32 +74,16 @@ impl WaitingStarts {
     /// Reads these Events in the namespaces of a query. Namespaces in which the user may not list Events
     /// are skipped.
     pub async fn find(client: &Client, query: &Query) -> Self {
-        let fields = format!(
-            "reportingComponent={REPORTER},involvedObject.kind=Namespace,reason={}",
-            EventReason::StartsWait
-        );
-        let namespaces = match &*query.namespaces() {
-            [] => vec![None],
-            several => several.iter().map(|namespace| Some(*namespace)).collect(),
+        let about = "involvedObject.kind=Namespace,";
+        let namespace = |event: &ListedEvent| {
+            let namespace = event.object.strip_prefix("Namespace/")?;
+            // A user can write such an Event in a namespace of their own about any Namespace.
+            (namespace == event.namespace).then(|| namespace.into())
         };
-        let list_in = |namespace| list_events(client, namespace, &fields, is_own);
-        let mut last_events = HashMap::new();
-        let mut results = stream::iter(namespaces)
-            .map(list_in)
-            .buffer_unordered(AT_ONCE);
-        while let Some(events) = results.next().await {
-            for event in events.unwrap_or_default() {
-                let namespace = event.object.strip_prefix("Namespace/");
-                // A user can write such an Event in a namespace of their own about any Namespace.
-                let namespace = namespace.filter(|name| *name == event.namespace);
-                let is_wait = event.reason == EventReason::StartsWait.to_string();
-                if let (Some(namespace), Some(at), true) = (namespace, event.at, is_wait) {
-                    let last = last_events.entry(namespace.into()).or_insert(at);
-                    *last = at.max(*last);
-                }
-            }
+        let last_events = last_events(client, query, about, EventReason::StartsWait, namespace);
+        Self {
+            last_events: last_events.await,
         }
-        Self { last_events }
     }
 
     /// Whether starts of the namespace are waiting.
@@ -120,27 +104,20 @@ impl CorrectionLimits {
     /// Reads the Events in the namespaces of a query. Namespaces in which the user may not list Events
     /// are skipped.
     pub async fn find(client: &Client, query: &Query) -> Self {
-        let reason = EventReason::CorrectionLimitReached.to_string();
-        let fields = format!("reportingComponent={REPORTER},reason={reason}");
-        let namespaces = match &*query.namespaces() {
-            [] => vec![None],
-            several => several.iter().map(|name| Some(*name)).collect(),
+        let object = |event: &ListedEvent| {
+            let (namespace, object) = (&*event.namespace, &*event.object);
+            Some((namespace.into(), object.into()))
         };
-        let events_of = |namespace| list_events(client, namespace, &fields, is_own);
-        let mut reached = HashMap::new();
-        let mut results = stream::iter(namespaces)
-            .map(events_of)
-            .buffer_unordered(AT_ONCE);
-        while let Some(events) = results.next().await {
-            for event in events.unwrap_or_default() {
-                if let Some(at) = event.at.filter(|_| event.reason == reason) {
-                    let key = (event.namespace.into(), event.object.into());
-                    let last = reached.entry(key).or_insert(at);
-                    *last = at.max(*last);
-                }
-            }
+        let reached = last_events(
+            client,
+            query,
+            "",
+            EventReason::CorrectionLimitReached,
+            object,
+        );
+        Self {
+            reached: reached.await,
         }
-        Self { reached }
     }
 
     /// Whether the limit was reached for an object since its last transition.
@@ -149,6 +126,34 @@ impl CorrectionLimits {
         let key = (object.namespace.as_ref().into(), name.into());
         self.reached.get(&key).is_some_and(|at| *at >= since)
     }
+}
+
+/// The times of dayshift's last Events with this reason in the namespaces of a query, by their keys. `about`
+/// is a further field selector with a comma. Namespaces in which the user may not list Events are skipped.
+async fn last_events<K: Eq + Hash>(
+    client: &Client,
+    query: &Query,
+    about: &str,
+    reason: EventReason,
+    key: impl Fn(&ListedEvent) -> Option<K>,
+) -> HashMap<K, DateTime<Utc>> {
+    let reason = reason.to_string();
+    let fields = format!("reportingComponent={REPORTER},{about}reason={reason}");
+    let list_in = |namespace| list_events(client, namespace, &fields, is_own);
+    let mut last_events = HashMap::new();
+    let mut results = stream::iter(query.places())
+        .map(list_in)
+        .buffer_unordered(AT_ONCE);
+    while let Some(events) = results.next().await {
+        for event in events.unwrap_or_default() {
+            let at = event.at.filter(|_| event.reason == reason);
+            if let (Some(key), Some(at)) = (key(&event), at) {
+                let last = last_events.entry(key).or_insert(at);
+                *last = at.max(*last);
+            }
+        }
+    }
+    last_events
 }
 
 /// Lists the Events of a namespace, or of all namespaces, that match a field selector and a predicate,

@@ -1,21 +1,15 @@
 //! Paged lists and single objects, typed or as JSON, and the error that all queries share.
 
-use std::fmt::Debug;
-
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, fields::BoundedValue};
 use http::{Request, StatusCode};
 use kube::{
     Api, Client, Error, Resource,
-    api::ListParams,
     core::{DynamicResourceScope, ObjectList, Status},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{
-    connect::redact::{redacted, redacted_chain},
-    decode::spec::BoundedValue,
-};
+use crate::connect::redact::{redacted, redacted_chain};
 
 /// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,25 +121,37 @@ pub(crate) async fn list_raw_where(
     path: &str,
     parameters: &[(&str, &str)],
 ) -> Result<RawList, FindError> {
+    // Each object is bounded by itself, because any user can write one.
+    let whole = |BoundedValue(object)| object;
+    match pages(client, path, parameters, RAW_PAGE, whole).await {
+        Ok(items) => Ok(RawList::Items(items)),
+        Err(Error::Api(status)) if status.code == 404 => Ok(RawList::Absent),
+        Err(Error::Api(status)) if status.code == 403 => Ok(RawList::Forbidden(status.message)),
+        Err(error) => Err(query_error(error)),
+    }
+}
+
+/// Lists a collection in pages of at most `limit` objects, and keeps the result of a function of each object.
+pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
+    client: &Client,
+    path: &str,
+    parameters: &[(&str, &str)],
+    limit: u32,
+    kept: impl Fn(D) -> K,
+) -> Result<Vec<K>, Error> {
     let mut all = Vec::new();
-    let mut token = String::new();
-    let mut limit = Some("500");
+    let (mut limit, mut token) = (Some(limit.to_string()), String::new());
     loop {
         let query = {
             let mut query = form_urlencoded::Serializer::new(String::new());
-            query.extend_pairs(limit.map(|limit| ("limit", limit)));
+            query.extend_pairs(limit.iter().map(|limit| ("limit", limit)));
             query.extend_pairs(parameters);
             if !token.is_empty() {
                 query.append_pair("continue", &token);
             }
             query.finish()
         };
-        let page: RawPage = match get(client, &format!("{path}?{query}")).await {
-            Ok(page) => page,
-            Err(Error::Api(status)) if status.code == 404 => return Ok(RawList::Absent),
-            Err(Error::Api(status)) if status.code == 403 => {
-                return Ok(RawList::Forbidden(status.message));
-            }
+        let page: ObjectList<D> = match get(client, &format!("{path}?{query}")).await {
             // The server keeps the pages of a list for a few minutes only. Read everything at once.
             Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
                 all.clear();
@@ -153,13 +159,12 @@ pub(crate) async fn list_raw_where(
                 limit = None;
                 continue;
             }
-            Err(error) => return Err(query_error(error)),
+            page => page?,
         };
-        let items = page.items.into_iter().flatten();
-        all.extend(items.map(|BoundedValue(item)| item));
-        match page.metadata.continue_token {
-            Some(next) if !next.is_empty() => token = next,
-            _ => return Ok(RawList::Items(all)),
+        all.extend(page.items.into_iter().map(&kept));
+        match page.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(next) => token = next,
+            None => return Ok(all),
         }
     }
 }
@@ -174,21 +179,6 @@ pub async fn get_raw(client: &Client, path: &str) -> Result<Option<Value>, FindE
         Err(Error::Api(status)) if status.code == 404 => Ok(None),
         Err(error) => Err(query_error(error)),
     }
-}
-
-/// A page of a list. Each object is bounded by itself, because any user can write one.
-#[derive(Deserialize)]
-struct RawPage {
-    #[serde(default)]
-    metadata: RawPageMeta,
-    #[serde(default)]
-    items: Option<Vec<BoundedValue>>,
-}
-
-#[derive(Default, Deserialize)]
-struct RawPageMeta {
-    #[serde(default, rename = "continue")]
-    continue_token: Option<String>,
 }
 
 async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Error> {
@@ -215,6 +205,9 @@ pub(crate) fn query_error(error: Error) -> FindError {
     }
 }
 
+/// The page size of a list of JSON.
+const RAW_PAGE: u32 = 500;
+
 /// The page size of a list. While a page is decoded, it is in memory three times, at about 10 kB for
 /// each Deployment.
 pub(crate) const PAGE: u32 = 100;
@@ -235,7 +228,7 @@ pub(crate) fn api_of<D: Resource<DynamicType = Kind, Scope = DynamicResourceScop
 pub(crate) const AT_ONCE: usize = 8;
 
 /// Lists all objects, in pages.
-pub(crate) async fn listed<D: Clone + Debug + DeserializeOwned>(
+pub(crate) async fn listed<D: Resource + Clone + DeserializeOwned>(
     api: &Api<D>,
     selector: Option<&str>,
 ) -> Result<Vec<D>, Error> {
@@ -243,31 +236,12 @@ pub(crate) async fn listed<D: Clone + Debug + DeserializeOwned>(
 }
 
 /// Lists all objects, in pages, and keeps the result of a function of each.
-pub(crate) async fn listed_as<D: Clone + Debug + DeserializeOwned, K>(
+pub(crate) async fn listed_as<D: Resource + Clone + DeserializeOwned, K>(
     api: &Api<D>,
     selector: Option<&str>,
     kept: impl Fn(D) -> K,
 ) -> Result<Vec<K>, Error> {
-    let mut params = ListParams::default().limit(PAGE);
-    if let Some(selector) = selector {
-        params = params.labels(selector);
-    }
-    let mut all = Vec::new();
-    loop {
-        let page: ObjectList<D> = match api.list(&params).await {
-            // The server keeps the pages of a list for a few minutes only. Read everything at once.
-            Err(Error::Api(status)) if status.code == 410 && params.limit.is_some() => {
-                all.clear();
-                params.limit = None;
-                params.continue_token = None;
-                continue;
-            }
-            page => page?,
-        };
-        all.extend(page.items.into_iter().map(&kept));
-        match page.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => params.continue_token = Some(token),
-            None => return Ok(all),
-        }
-    }
+    let selector = selector.map(|selector| ("labelSelector", selector));
+    let client = api.clone().into_client();
+    pages(&client, api.resource_url(), selector.as_slice(), PAGE, kept).await
 }

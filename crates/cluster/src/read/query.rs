@@ -124,6 +124,14 @@ impl Query {
         namespaces
     }
 
+    /// The namespaces of the query, or `None` for all of them.
+    pub(crate) fn places(&self) -> Vec<Option<&str>> {
+        match &*self.namespaces() {
+            [] => vec![None],
+            several => several.iter().copied().map(Some).collect(),
+        }
+    }
+
     /// The kinds of the query, without duplicates.
     pub fn kinds(&self) -> Vec<Kind> {
         let mut kinds = Vec::new();

@@ -68,14 +68,11 @@ impl Services {
     /// Reads the Services with the user's permissions. If the server does not respond within 5 s, they
     /// are unknown.
     pub async fn find(client: &Client, query: &Query) -> Self {
-        let namespaces = query.namespaces();
-        let apis: Vec<Api<Service>> = match &*namespaces {
-            [] => vec![Api::all(client.clone())],
-            several => several
-                .iter()
-                .map(|namespace| Api::namespaced(client.clone(), namespace))
-                .collect(),
+        let api_in = |namespace: Option<&str>| match namespace {
+            Some(namespace) => Api::namespaced(client.clone(), namespace),
+            None => Api::all(client.clone()),
         };
+        let apis: Vec<Api<Service>> = query.places().into_iter().map(api_in).collect();
         let lists = apis.iter().map(|api| listed(api, None));
         let Ok(lists) = timeout(READ_TIMEOUT, join_all(lists)).await else {
             return Self::default();

@@ -1,31 +1,23 @@
 //! The ConfigMap in which a team writes the defaults of the workloads in its namespace.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap};
 
-use dayshift_schedule::cut_too_long;
-use dayshift_text::cut_bytes;
 use dayshift_workload::{Annotations, Key, Prefix, TEAM_CONFIG_MAP};
-use k8s_openapi::{
-    api::core::v1::ConfigMap,
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
-};
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{Resource, core::NamespaceResourceScope};
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
+
+use crate::decode::{
+    views::Decode,
+    workload::{Texts, Version, trimmed},
 };
-
-use crate::decode::{views::Decode, workload::Version};
-
-/// The maximum number of bytes of an unknown key that are kept.
-const MAX_NAME: usize = 63;
 
 /// A ConfigMap, of which only the values of known keys are kept. Any user of a namespace can write one of
 /// a megabyte.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamConfigMap {
-    #[serde(deserialize_with = "identity")]
+    #[serde(deserialize_with = "trimmed")]
     metadata: ObjectMeta,
     #[serde(default, deserialize_with = "known_texts")]
     data: BTreeMap<String, String>,
@@ -120,61 +112,12 @@ fn team_annotations<'c>(
     Annotations::under(&prefix, texts)
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Identity {
-    name: Option<String>,
-    namespace: Option<String>,
-    uid: Option<String>,
-    resource_version: Option<String>,
-    deletion_timestamp: Option<Time>,
-}
-
-fn identity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
-    let identity = Identity::deserialize(deserializer)?;
-    Ok(ObjectMeta {
-        name: identity.name,
-        namespace: identity.namespace,
-        uid: identity.uid,
-        resource_version: identity.resource_version,
-        deletion_timestamp: identity.deletion_timestamp,
-        ..ObjectMeta::default()
-    })
-}
-
-/// Reads the values of known keys, without the part that is too long, and the beginnings of other keys.
+/// Reads the values of known keys, and the beginnings of other keys.
 fn known_texts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
-    struct Texts;
-
-    impl<'de> Visitor<'de> for Texts {
-        type Value = BTreeMap<String, String>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("the data of a ConfigMap")
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(BTreeMap::new())
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut texts = BTreeMap::new();
-            while let Some(key) = map.next_key::<String>()? {
-                if Key::from_name(&key).is_some() {
-                    let text = map.next_value::<String>()?;
-                    texts.insert(key, cut_too_long(&text).to_owned());
-                } else {
-                    map.next_value::<IgnoredAny>()?;
-                    texts.insert(cut_bytes(&key, MAX_NAME).to_owned(), String::new());
-                }
-            }
-            Ok(texts)
-        }
-    }
-
-    deserializer.deserialize_any(Texts)
+    let texts = deserializer.deserialize_any(Texts(|key| Key::from_name(key).is_some()))?;
+    Ok(texts.unwrap_or_default())
 }
 
 #[cfg(test)]

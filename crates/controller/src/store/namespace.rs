@@ -177,16 +177,17 @@ impl UnscheduledObject {
     /// Converts an object without annotations or labels of dayshift.
     pub(super) fn from_workload(kind: &Kind, workload: &Workload) -> Self {
         let (replicas, count_field) = workload.count(kind);
+        let spec = workload.spec();
         Self {
             uid: Uid::new(workload.uid()),
             version: workload.version(),
             count_field: boxed(count_field),
             replicas,
-            footprint: workload.footprint(kind),
+            footprint: Footprint::from_spec(kind, spec),
             readiness: workload.readiness(kind),
             created: u32::try_from(workload.created()).unwrap_or_default(),
-            volumes: workload.volumes(),
-            counts: workload.counts(kind),
+            volumes: spec.volumes(),
+            counts: spec.counts(kind),
             has_labels: workload.has_labels(),
             has_annotations: workload.has_annotations(),
             deleting: workload.is_deleting(),

@@ -5,7 +5,7 @@ use dayshift_text::quote;
 use dayshift_workload::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix};
 
 use crate::{
-    annotations::{KeySite, MisplacedKey, is_of_other_tool},
+    annotations::{Annotation, KeySite, MisplacedKey, is_of_other_tool},
     lint::{
         object::{ObjectFindings, OtherCheck, WorkloadCheck},
         rule::LintRule,
@@ -13,97 +13,63 @@ use crate::{
     },
 };
 
-pub(crate) fn lookalike_prefix(object: &mut ObjectFindings<'_>, key: &MisplacedKey) {
+/// The message and help of a finding at a name.
+type KeyFinding = Option<(String, String)>;
+
+pub(crate) fn lookalike_prefix(prefix: &Prefix, key: &MisplacedKey) -> KeyFinding {
     let name = &key.field.name;
-    let is_known = object.prefix.strip(name).is_some() || is_of_other_tool(name);
+    let is_known = prefix.strip(name).is_some() || is_of_other_tool(name);
     if key.site != KeySite::Annotations || is_known {
-        return;
+        return None;
     }
-    let Some(intended) = lookalike_key(name) else {
-        return;
-    };
+    let intended = lookalike_key(name)?;
     let message = format!(
-        "`{}` is not read; dayshift reads annotations with the prefix `{}/`",
-        quote(name),
-        object.prefix
+        "`{}` is not read; dayshift reads annotations with the prefix `{prefix}/`",
+        quote(name)
     );
-    let help = format!(
-        "write {}",
-        own_line(object.prefix, intended, &key.field.text)
-    );
-    object.add(
-        LintRule::LookalikePrefix,
-        key.field.key.clone(),
-        message,
-        help,
-    );
+    let line = own_line(prefix, intended, &key.field.text);
+    Some((message, format!("write {line}")))
 }
 
-pub(crate) fn schedule_as_label(object: &mut ObjectFindings<'_>, key: &MisplacedKey) {
-    let name = &key.field.name;
-    let is_ours = object.prefix.strip(name).is_some();
-    if key.site == KeySite::Labels && is_ours && !is_state(key, object.prefix) {
-        let message = format!(
-            "`{}` is a label; dayshift reads schedules from annotations",
-            quote(name)
-        );
-        let line = annotation_line(object.prefix, key);
-        let help = format!("move it to metadata.annotations: {line}");
-        object.add(
-            LintRule::ScheduleAsLabel,
-            key.field.key.clone(),
-            message,
-            help,
-        );
+pub(crate) fn schedule_as_label(prefix: &Prefix, key: &MisplacedKey) -> KeyFinding {
+    if key.site != KeySite::Labels || is_state(key, prefix) {
+        return None;
     }
+    let effect = "is a label; dayshift reads schedules from annotations";
+    misplaced(prefix, key, effect, "metadata.annotations")
 }
 
-pub(crate) fn on_pod_template(object: &mut ObjectFindings<'_>, key: &MisplacedKey) {
-    let name = &key.field.name;
-    let is_template = matches!(
-        key.site,
-        KeySite::TemplateAnnotations | KeySite::TemplateLabels
-    );
-    let is_ours = object.prefix.strip(name).is_some();
-    if is_template && is_ours && !is_state(key, object.prefix) {
-        let message = format!(
-            "`{}` is on the pod template, where it has no effect",
-            quote(name)
-        );
-        let line = annotation_line(object.prefix, key);
-        let help = format!("move it to metadata.annotations of the workload: {line}");
-        object.add(
-            LintRule::OnPodTemplate,
-            key.field.key.clone(),
-            message,
-            help,
-        );
+pub(crate) fn on_pod_template(prefix: &Prefix, key: &MisplacedKey) -> KeyFinding {
+    let sites = [KeySite::TemplateAnnotations, KeySite::TemplateLabels];
+    if !sites.contains(&key.site) || is_state(key, prefix) {
+        return None;
     }
+    let effect = "is on the pod template, where it has no effect";
+    misplaced(prefix, key, effect, "metadata.annotations of the workload")
 }
 
-pub(crate) fn misplaced_annotation(object: &mut ObjectFindings<'_>, key: &MisplacedKey) {
-    let name = &key.field.name;
-    if key.site == KeySite::Elsewhere && object.prefix.strip(name).is_some() {
-        let place = match &*key.path {
-            "" => "at the top of the object".to_owned(),
-            path => format!("in {}", quote(path)),
-        };
-        let message = format!("`{}` is {place}, where it has no effect", quote(name));
-        let line = annotation_line(object.prefix, key);
-        let help = format!("move it to metadata.annotations: {line}");
-        let place = key.field.key.clone();
-        object.add(LintRule::MisplacedAnnotation, place, message, help);
+pub(crate) fn misplaced_annotation(prefix: &Prefix, key: &MisplacedKey) -> KeyFinding {
+    if key.site != KeySite::Elsewhere {
+        return None;
     }
+    let place = match &*key.path {
+        "" => "at the top of the object".to_owned(),
+        path => format!("in {}", quote(path)),
+    };
+    let effect = format!("is {place}, where it has no effect");
+    misplaced(prefix, key, &effect, "metadata.annotations")
 }
 
-/// The line to write among the annotations for a misplaced key, with the author's text.
-fn annotation_line(prefix: &Prefix, key: &MisplacedKey) -> String {
-    let name = prefix.strip(&key.field.name);
-    let known = name.and_then(|name| Key::from_name(name).or_else(|| Key::nearest(name)));
-    match known {
-        Some(known) => own_line(prefix, known, &key.field.text),
-        None => format!("{}: \"{}\"", key.field.name, key.field.text),
-    }
+/// The finding of a name with the prefix that should be moved, with the author's text.
+fn misplaced(prefix: &Prefix, key: &MisplacedKey, effect: &str, target: &str) -> KeyFinding {
+    let Annotation { name, text, .. } = &key.field;
+    let short = prefix.strip(name)?;
+    let line = match Key::from_name(short).or_else(|| Key::nearest(short)) {
+        Some(known) => own_line(prefix, known, text),
+        None => format!("{name}: \"{text}\""),
+    };
+    let message = format!("`{}` {effect}", quote(name));
+    Some((message, format!("move it to {target}: {line}")))
 }
 
 /// The key at the end of a name with another prefix, in any case. The longest key wins, because

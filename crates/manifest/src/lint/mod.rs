@@ -23,16 +23,16 @@ use chrono::{DateTime, Months, Utc};
 use dayshift_schedule::{DstGap, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Inheritance, Inputs, Key, Kind, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem,
-    TEAM_CONFIG_MAP, read, wake_on_request_problems,
+    Annotations, Inheritance, Inputs, Key, Kind, Observed, Origin, ParseContext, ParsedInputs,
+    Prefix, Problem, TEAM_CONFIG_MAP, read, wake_on_request_problems,
 };
 
 use crate::{
-    annotations::MisplacedKey,
+    annotations::{Annotation, MisplacedKey},
     finding::{ObjectName, Quoted, Severity},
     lint::{
         index::ContentsIndex,
-        object::{ObjectFindings, OtherCheck, RENDER_HELP, WorkloadCheck, default_findings},
+        object::{ObjectFindings, OtherCheck, RENDER_HELP, WorkloadCheck, wrong_keys},
         schedule_finding::{CheckPeriod, ScheduleCheck, ScheduleFinding},
         table::{Check, RULES},
     },
@@ -182,7 +182,7 @@ impl Linter {
         }
         let mut report = run.report;
         for (at, (source, contents)) in sources.iter().zip(contents).enumerate() {
-            for check in checks(scope) {
+            for (_, check) in checks(scope) {
                 if let Check::Source(find) = check {
                     report.findings.extend(find(at, source, contents));
                 }
@@ -200,10 +200,10 @@ impl Linter {
     }
 }
 
-/// The checks of all rules in the scope.
-fn checks(scope: LintScope) -> impl Iterator<Item = &'static Check> {
+/// The rules in the scope, with each of their checks.
+fn checks(scope: LintScope) -> impl Iterator<Item = (LintRule, &'static Check)> {
     let rows = RULES.iter().filter(move |row| scope.includes(row.rule));
-    rows.flat_map(|row| row.checks)
+    rows.flat_map(|row| row.checks.iter().map(|check| (row.rule, check)))
 }
 
 fn has_no_schedule(contents: &Contents) -> bool {
@@ -307,7 +307,7 @@ impl<'l> LintRun<'l> {
             period: &self.cache.period,
             index: self.index,
         };
-        for find in checks(self.cache.scope) {
+        for (_, find) in checks(self.cache.scope) {
             if let Check::Workload(find) = find {
                 find(&mut object, &check);
             }
@@ -317,25 +317,52 @@ impl<'l> LintRun<'l> {
     }
 
     fn check_keys(&self, object: &mut ObjectFindings<'_>, keys: &[MisplacedKey]) {
-        for check in checks(self.cache.scope) {
-            if let Check::Key(find) = check {
-                keys.iter().for_each(|key| find(object, key));
+        for (rule, check) in checks(self.cache.scope) {
+            let Check::Key(find) = check else { continue };
+            for key in keys {
+                if let Some((message, help)) = find(object.prefix, key) {
+                    object.add(rule, key.field.key.clone(), message, help);
+                }
             }
         }
+    }
+
+    /// The findings of annotations that are defaults for workloads: of a Namespace, of a team's ConfigMap,
+    /// or of an object that a tool makes later. `origin` is their level.
+    fn default_findings(
+        &mut self,
+        origin: Origin,
+        defaults: &Arc<Annotations>,
+        annotations: &[Annotation],
+    ) -> Vec<ScheduleFinding> {
+        let inherited = Inputs::default().with_defaults(Some(Arc::clone(defaults)));
+        let completed = inherited.clone().or_always_on();
+        let mut found = self.cache.schedule_findings(&completed).to_vec();
+        if !inherited.has_schedule() {
+            // The schedule that completes these defaults is unknown, so its findings are dropped.
+            found.retain(|finding| {
+                finding.rule.severity() == Severity::Error
+                    || finding.rule == LintRule::PastUntil
+                    || [Key::AllowVolumeDeletion, Key::StopJobs]
+                        .iter()
+                        .any(|key| *finding.name == *key.name())
+            });
+        }
+        if !inherited.inherits() {
+            // Workloads do not inherit these keys, so no workload reports them.
+            let wrong = wrong_keys(&self.linter.prefix, origin, annotations);
+            let wrong = self.cache.schedule_findings(&wrong);
+            let wrong = wrong.iter().cloned();
+            found.extend(wrong.map(|finding| ScheduleFinding { origin, ..finding }));
+        }
+        found
     }
 
     fn check_namespace(&mut self, at: usize, namespace: &Namespace) {
         let mut object = self.object(at, "Namespace", "", &namespace.name);
         let annotations = &namespace.annotations;
-        let defaults = &self.linter.inheritance.resolved(&namespace.defaults);
-        let cache = &mut self.cache;
-        let found = default_findings(
-            &self.linter.prefix,
-            Origin::Namespace,
-            defaults,
-            annotations,
-            |inputs| cache.schedule_findings(inputs).to_vec(),
-        );
+        let defaults = self.linter.inheritance.resolved(&namespace.defaults);
+        let found = self.default_findings(Origin::Namespace, &defaults, annotations);
         object.add_schedule(annotations, &namespace.problems, Origin::Namespace, &found);
         keys::other_tool_annotation(&mut object, &namespace.misplaced);
         self.check_keys(&mut object, &namespace.misplaced);
@@ -350,12 +377,8 @@ impl<'l> LintRun<'l> {
         }
         let mut object = self.object(at, "ConfigMap", &team.namespace, TEAM_CONFIG_MAP);
         let annotations = &team.annotations;
-        let defaults = &inheritance.of_team(&team.defaults);
-        let cache = &mut self.cache;
-        let prefix = &self.linter.prefix;
-        let found = default_findings(prefix, Origin::Team, defaults, annotations, |inputs| {
-            cache.schedule_findings(inputs).to_vec()
-        });
+        let defaults = inheritance.of_team(&team.defaults);
+        let found = self.default_findings(Origin::Team, &defaults, annotations);
         object.add_schedule(annotations, &team.problems, Origin::Team, &found);
         object.without_prefix();
         object.finish(&[], &mut self.report);
@@ -366,15 +389,8 @@ impl<'l> LintRun<'l> {
     fn check_loose(&mut self, at: usize, loose: &LooseAnnotations) {
         let mut object = self.object(at, "", "", "");
         let annotations = &loose.annotations;
-        let defaults = &self.linter.inheritance.resolved(&loose.defaults);
-        let cache = &mut self.cache;
-        let mut found = default_findings(
-            &self.linter.prefix,
-            Origin::Namespace,
-            defaults,
-            annotations,
-            |inputs| cache.schedule_findings(inputs).to_vec(),
-        );
+        let defaults = self.linter.inheritance.resolved(&loose.defaults);
+        let mut found = self.default_findings(Origin::Namespace, &defaults, annotations);
         found.retain(|finding| {
             finding.rule.severity() == Severity::Error
                 || !loose.is_partial && finding.rule != LintRule::NoEffect
@@ -391,14 +407,7 @@ impl<'l> LintRun<'l> {
         let named = &entry.schedule;
         let mut object = self.object(at, "schedule", "", named.name());
         let defaults = Arc::new(named.texts().clone());
-        let cache = &mut self.cache;
-        let found = default_findings(
-            &self.linter.prefix,
-            Origin::Namespace,
-            &defaults,
-            &[],
-            |inputs| cache.schedule_findings(inputs).to_vec(),
-        );
+        let found = self.default_findings(Origin::Namespace, &defaults, &[]);
         object.add_schedule(&entry.annotations, &[], Origin::Namespace, &found);
         for (key, diagnostic) in named.problems() {
             let place = entry.place_of(key);
@@ -415,7 +424,7 @@ impl<'l> LintRun<'l> {
             kinds: &self.linter.kinds,
             index: self.index,
         };
-        for find in checks(self.cache.scope) {
+        for (_, find) in checks(self.cache.scope) {
             if let Check::Other(find) = find {
                 find(&mut object, &check);
             }
@@ -504,7 +513,7 @@ impl<'l> LintCache<'l> {
             spec,
             gaps: gaps.as_deref().unwrap_or_default(),
         };
-        for find in checks(self.scope) {
+        for (_, find) in checks(self.scope) {
             if let Check::Schedule(find) = find {
                 find(&check, &mut found);
             }

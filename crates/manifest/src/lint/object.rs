@@ -9,13 +9,10 @@ use std::{
     mem,
     ops::Range,
     rc::Rc,
-    sync::Arc,
 };
 
 use dayshift_text::quote;
-use dayshift_workload::{
-    Annotations, CountKind, Inputs, Key, Kind, Origin, Prefix, Problem, Replicas,
-};
+use dayshift_workload::{CountKind, Inputs, Key, Kind, Origin, Prefix, Problem, Replicas};
 
 use crate::{
     annotations::{Annotation, MisplacedKey},
@@ -245,41 +242,8 @@ impl<'o> ObjectFindings<'o> {
     }
 }
 
-/// The findings of annotations that are defaults for workloads: of a Namespace, of a team's ConfigMap, or
-/// of an object that a tool makes later. `origin` is their level, and `find` checks inputs.
-pub(crate) fn default_findings(
-    prefix: &Prefix,
-    origin: Origin,
-    defaults: &Arc<Annotations>,
-    annotations: &[Annotation],
-    mut find: impl FnMut(&Inputs) -> Vec<ScheduleFinding>,
-) -> Vec<ScheduleFinding> {
-    let inherited = Inputs::default().with_defaults(Some(Arc::clone(defaults)));
-    let mut found = find(&inherited.clone().or_always_on());
-    if !inherited.has_schedule() {
-        // The schedule that completes these defaults is unknown, so its findings are dropped.
-        found.retain(|finding| {
-            finding.rule.severity() == Severity::Error
-                || finding.rule == LintRule::PastUntil
-                || [Key::AllowVolumeDeletion, Key::StopJobs]
-                    .iter()
-                    .any(|key| *finding.name == *key.name())
-        });
-    }
-    if !inherited.inherits() {
-        // Workloads do not inherit these keys, so no workload reports them.
-        let wrong = find(&wrong_keys(prefix, origin, annotations));
-        found.extend(
-            wrong
-                .into_iter()
-                .map(|finding| ScheduleFinding { origin, ..finding }),
-        );
-    }
-    found
-}
-
 /// The annotations whose keys are unknown, or not allowed for a team, as inputs of a workload.
-fn wrong_keys(prefix: &Prefix, origin: Origin, annotations: &[Annotation]) -> Inputs {
+pub(crate) fn wrong_keys(prefix: &Prefix, origin: Origin, annotations: &[Annotation]) -> Inputs {
     let annotations = annotations.iter();
     let wrong = annotations.filter(|annotation| match Key::from_name(&annotation.name) {
         None => true,

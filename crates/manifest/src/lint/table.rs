@@ -4,6 +4,8 @@
 //! a test compares them. Ids are part of the public interface, because suppressions, `--disable`
 //! and SARIF reports refer to them.
 
+use dayshift_workload::Prefix;
+
 use crate::{
     annotations::MisplacedKey,
     finding::{Rule, Severity},
@@ -39,8 +41,9 @@ pub(crate) enum Check {
     Schedule(fn(&ScheduleCheck<'_>, &mut Vec<ScheduleFinding>)),
     /// Checks a workload.
     Workload(fn(&mut ObjectFindings<'_>, &WorkloadCheck<'_>)),
-    /// Checks a name that resembles one of dayshift's on a workload or Namespace.
-    Key(fn(&mut ObjectFindings<'_>, &MisplacedKey)),
+    /// Checks a name that resembles one of dayshift's on a workload or Namespace, and returns a message
+    /// and a help.
+    Key(fn(&Prefix, &MisplacedKey) -> Option<(String, String)>),
     /// Checks an object of a kind that dayshift does not scale.
     Other(fn(&mut ObjectFindings<'_>, &OtherCheck<'_>)),
     /// Checks a whole file, given its index.

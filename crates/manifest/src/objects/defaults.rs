@@ -41,9 +41,7 @@ impl Namespace {
             return Err(ParseError::at(&node.place, message));
         };
         let map = AnnotationMap::read(metadata, scope, Origin::Namespace)?;
-        let texts = map.texts(scope.prefix);
-        let texts = texts.iter().map(|(name, text)| (&**name, *text));
-        let defaults = Arc::new(Annotations::under(scope.prefix, texts));
+        let defaults = Arc::new(map.read_under(scope.prefix));
         Ok(Self {
             name: name.into(),
             place: node.place.clone(),
@@ -71,8 +69,7 @@ pub struct TeamDefaults {
 impl TeamDefaults {
     /// Reads a ConfigMap; `None` if it has another name.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
-        let metadata = node.get("metadata")?;
-        let of_metadata = |name| metadata.get(name).and_then(Node::text);
+        let of_metadata = |name| node.text_at(&["metadata", name]);
         if of_metadata("name") != Some(TEAM_CONFIG_MAP) {
             return None;
         }
@@ -85,9 +82,7 @@ impl TeamDefaults {
             Annotation::read(&name, entry, scope.source)
         });
         map.annotations.extend(binary);
-        let texts = map.texts(scope.prefix);
-        let texts = texts.iter().map(|(name, text)| (&**name, *text));
-        let defaults = Arc::new(Annotations::under(scope.prefix, texts));
+        let defaults = Arc::new(map.read_under(scope.prefix));
         Some(Self {
             namespace: of_metadata("namespace").unwrap_or(scope.namespace).into(),
             defaults,
@@ -128,7 +123,7 @@ pub(crate) fn search(
     scope: ReadScope<'_>,
     each: &mut impl FnMut(LooseAnnotations),
 ) {
-    let kind = document.get("kind").and_then(Node::text);
+    let kind = document.text_at(&["kind"]);
     if kind.is_some_and(|kind| !HOLDING.contains(&kind)) {
         return;
     }
@@ -230,9 +225,7 @@ impl<E: FnMut(LooseAnnotations)> AnnotationWalk<'_, '_, E> {
         if map.annotations.is_empty() {
             return;
         }
-        let texts = map.texts(self.scope.prefix);
-        let texts = texts.iter().map(|(name, text)| (&**name, *text));
-        let defaults = Arc::new(Annotations::under(self.scope.prefix, texts));
+        let defaults = Arc::new(map.read_under(self.scope.prefix));
         if let Some(place) = self.within {
             map.annotations
                 .iter_mut()

@@ -4,7 +4,7 @@ use dayshift_workload::{Kind, other_controllers::OtherController};
 
 use crate::yaml::{
     documents,
-    node::{Location, Node, Scalar},
+    node::{Location, Node},
 };
 
 /// The objects that an Application, a Kustomization or a HelmRelease delivers and reverts.
@@ -55,11 +55,11 @@ pub struct IgnoredByAll(Vec<Ignore>);
 impl IgnoredByAll {
     /// Reads the ConfigMap; `None` for other objects.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
-        let is_match = |node: Option<&Node<'_>>, text| node.and_then(Node::text) == Some(text);
-        let name = object
-            .get("metadata")
-            .and_then(|metadata| metadata.get("name"));
-        if !is_match(object.get("kind"), "ConfigMap") || !is_match(name, "argocd-cm") {
+        let names = (
+            object.text_at(&["kind"]),
+            object.text_at(&["metadata", "name"]),
+        );
+        if names != (Some("ConfigMap"), Some("argocd-cm")) {
             return None;
         }
         let rules = object.get("data")?.entries().iter().filter_map(|entry| {
@@ -103,23 +103,29 @@ struct Ignore {
 impl Delivery {
     /// Reads an object of a GitOps tool. `None` for other objects, and for suspended ones.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
-        let text = |name| object.get(name).and_then(Node::text);
-        let (kind, version) = (text("kind")?, text("apiVersion")?);
+        let (kind, version) = (object.text_at(&["kind"])?, object.text_at(&["apiVersion"])?);
         let spec = object.get("spec")?;
         let place = &object.place;
         match kind {
             "Application" if version.starts_with("argoproj.io/") => Some(argo_cd(spec, place)),
             "ApplicationSet" if version.starts_with("argoproj.io/") => {
-                Some(argo_cd(spec.get("template")?.get("spec")?, place))
+                Some(argo_cd(spec.at(&["template", "spec"])?, place))
             }
+            // <https://fluxcd.io/flux/components/kustomize/kustomizations/>
             "Kustomization" if version.starts_with("kustomize.toolkit.fluxcd.io/") => {
-                kustomization(spec, place)
+                flux(OtherController::FluxKustomization, spec, Some(spec), place)
             }
+            // <https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection>
             "HelmRelease" if version.starts_with("helm.toolkit.fluxcd.io/") => {
-                let own = object
-                    .get("metadata")
-                    .and_then(|metadata| metadata.get("namespace"));
-                helm_release(spec, own, place)
+                let drift = spec.get("driftDetection");
+                let drift = drift.filter(|drift| drift.text_at(&["mode"]) == Some("enabled"));
+                let delivery = flux(OtherController::FluxHelmRelease, spec, drift, place)?;
+                let own = object.text_at(&["metadata", "namespace"]);
+                let own = own.filter(|_| spec.get("targetNamespace").is_none());
+                Some(Self {
+                    namespace: delivery.namespace.or(own.map(Into::into)),
+                    ..delivery
+                })
             }
             _ => None,
         }
@@ -161,7 +167,7 @@ fn covers(rule: &str, pointer: &str) -> bool {
 
 /// The fields that a rule of Argo CD ignores, as JSON pointers.
 fn ignored_pointers(rule: &Node<'_>) -> Vec<Box<str>> {
-    let list = |name| rule.get(name).map(Node::items).unwrap_or_default().iter();
+    let list = |name| rule.list(name).iter();
     let pointers = list("jsonPointers")
         .filter_map(|pointer| pointer.text())
         .map(Into::into);
@@ -178,95 +184,48 @@ fn ignored_pointers(rule: &Node<'_>) -> Vec<Box<str>> {
 
 /// <https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/>
 fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
-    let policy = spec.get("syncPolicy");
-    let automated = policy.and_then(|policy| policy.get("automated"));
-    let heals = automated.and_then(|automated| automated.get("selfHeal")?.scalar());
-    let options = policy.and_then(|policy| policy.get("syncOptions"));
-    let options = options.map(Node::items).unwrap_or_default().iter();
-    let respects = options
-        .filter_map(|option| option.text())
-        .any(|option| option == "RespectIgnoreDifferences=true");
-    let rules = spec.get("ignoreDifferences");
-    let rules = rules.map(Node::items).unwrap_or_default().iter();
-    let ignores = rules.map(|rule| {
-        let field = |name| rule.get(name).and_then(|value| value.text());
+    let options = spec
+        .get("syncPolicy")
+        .map(|policy| policy.list("syncOptions"));
+    let respects = |option: &Node<'_>| option.text() == Some("RespectIgnoreDifferences=true");
+    let ignores = spec.list("ignoreDifferences").iter().map(|rule| {
+        let field = |name| rule.text_at(&[name]).map(Into::into);
         Ignore {
             // An omitted group is the core group, which has no workloads.
-            group: Some(field("group").unwrap_or_default().into()),
-            kind: field("kind").map(Into::into),
-            name: field("name").map(Into::into),
+            group: Some(field("group").unwrap_or_default()),
+            kind: field("kind"),
+            name: field("name"),
             pointers: ignored_pointers(rule),
         }
     });
+    let namespace = spec.text_at(&["destination", "namespace"]);
     Delivery {
         owner: OtherController::ArgoCd,
-        namespace: spec
-            .get("destination")
-            .and_then(|destination| destination.get("namespace")?.text())
-            .map(Into::into),
-        timing: match heals {
-            Some(Scalar::Bool(true)) => RevertTiming::AtOnce,
-            _ => RevertTiming::NextSync,
+        namespace: namespace.map(Into::into),
+        timing: match spec.is_true(&["syncPolicy", "automated", "selfHeal"]) {
+            true => RevertTiming::AtOnce,
+            false => RevertTiming::NextSync,
         },
         place: place.clone(),
-        project: spec.get("project").and_then(Node::text).map(Into::into),
-        respects_ignored: respects,
+        project: spec.text_at(&["project"]).map(Into::into),
+        respects_ignored: options.into_iter().flatten().any(|option| respects(option)),
         ignores: ignores.collect(),
     }
 }
 
-/// <https://fluxcd.io/flux/components/kustomize/kustomizations/>
-fn kustomization(spec: &Node<'_>, place: &Location) -> Option<Delivery> {
-    if is_true(spec.get("suspend")) {
+/// An object of Flux, unless it is suspended or has no `rules`, which contain the ignored fields.
+fn flux(
+    owner: OtherController,
+    spec: &Node<'_>,
+    rules: Option<&Node<'_>>,
+    place: &Location,
+) -> Option<Delivery> {
+    if spec.is_true(&["suspend"]) {
         return None;
     }
-    Some(Delivery {
-        owner: OtherController::FluxKustomization,
-        namespace: spec
-            .get("targetNamespace")
-            .and_then(Node::text)
-            .map(Into::into),
-        timing: RevertTiming::AtOnce,
-        place: place.clone(),
-        project: None,
-        respects_ignored: true,
-        ignores: flux_ignores(spec.get("ignore")),
-    })
-}
-
-/// <https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection>
-fn helm_release(spec: &Node<'_>, own: Option<&Node<'_>>, place: &Location) -> Option<Delivery> {
-    if is_true(spec.get("suspend")) {
-        return None;
-    }
-    let drift = spec.get("driftDetection");
-    let is_enabled = drift.and_then(|drift| drift.get("mode")?.text()) == Some("enabled");
-    let namespace = spec.get("targetNamespace").or(own);
-    is_enabled.then(|| Delivery {
-        owner: OtherController::FluxHelmRelease,
-        namespace: namespace.and_then(Node::text).map(Into::into),
-        timing: RevertTiming::AtOnce,
-        place: place.clone(),
-        project: None,
-        respects_ignored: true,
-        ignores: flux_ignores(drift.and_then(|drift| drift.get("ignore"))),
-    })
-}
-
-fn flux_ignores(rules: Option<&Node<'_>>) -> Vec<Ignore> {
-    let rules = rules.map(Node::items).unwrap_or_default().iter();
-    let rules = rules.map(|rule| {
-        let target = rule.get("target");
-        let field = |name| {
-            target
-                .and_then(|target| target.get(name)?.text())
-                .map(Into::into)
-        };
-        let paths = rule
-            .get("paths")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter();
+    let ignores = rules?.list("ignore").iter().map(|rule| {
+        let field = |name| rule.text_at(&["target", name]).map(Into::into);
+        let paths = rule.list("paths").iter();
         Ignore {
             group: field("group"),
             kind: field("kind"),
@@ -277,9 +236,13 @@ fn flux_ignores(rules: Option<&Node<'_>>) -> Vec<Ignore> {
                 .collect(),
         }
     });
-    rules.collect()
-}
-
-fn is_true(node: Option<&Node<'_>>) -> bool {
-    node.and_then(Node::scalar) == Some(Scalar::Bool(true))
+    Some(Delivery {
+        owner,
+        namespace: spec.text_at(&["targetNamespace"]).map(Into::into),
+        timing: RevertTiming::AtOnce,
+        place: place.clone(),
+        project: None,
+        respects_ignored: true,
+        ignores: ignores.collect(),
+    })
 }

@@ -189,8 +189,7 @@ fn kind_of_list(version: Option<&str>, name: Option<&str>, kinds: &KindTable) ->
 }
 
 fn kind<'n>(node: &'n Node<'_>) -> (Option<&'n str>, Option<&'n str>) {
-    let text = |name| node.get(name).and_then(Node::text);
-    (text("apiVersion"), text("kind"))
+    (node.text_at(&["apiVersion"]), node.text_at(&["kind"]))
 }
 
 fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], ParseError> {

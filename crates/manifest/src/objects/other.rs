@@ -46,27 +46,20 @@ pub struct OtherObject {
 impl OtherObject {
     /// Reads an object; `None` if it does not affect schedules.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
-        let kind = node.get("kind")?.text()?;
+        let kind = node.text_at(&["kind"])?;
         let misplaced = misplaced_keys(node, scope, ObjectRole::Other);
         let scales = ScaledTarget::read(node);
         let delivers = Delivery::read(node);
         let ignored_by_all = IgnoredByAll::read(node);
-        let api_version = node
-            .get("apiVersion")
-            .and_then(Node::text)
-            .unwrap_or_default();
+        let api_version = node.text_at(&["apiVersion"]).unwrap_or_default();
         let other_tool = OtherTool::find(api_version, kind);
-        let spec = node.get("spec");
-        let has_sync_windows = kind == "AppProject"
-            && spec
-                .and_then(|spec| spec.get("syncWindows"))
-                .is_some_and(|windows| !windows.items().is_empty());
+        let has_items = |path: &[&str]| node.at(path).is_some_and(|list| !list.items().is_empty());
+        let has_sync_windows = kind == "AppProject" && has_items(&["spec", "syncWindows"]);
         let is_manager = scales.is_some() || delivers.is_some() || ignored_by_all.is_some();
         if misplaced.is_empty() && !is_manager && !has_sync_windows && other_tool.is_none() {
             return None;
         }
-        let metadata = node.get("metadata");
-        let text = |name| metadata.and_then(|metadata| metadata.get(name)?.text());
+        let text = |name| node.text_at(&["metadata", name]);
         Some(Self {
             kind: kind.into(),
             api_version: api_version.into(),
@@ -74,10 +67,8 @@ impl OtherObject {
             namespace: text("namespace").unwrap_or(scope.namespace).into(),
             name: text("name").unwrap_or_default().into(),
             place: node.place.clone(),
-            has_replicas: spec.and_then(|spec| spec.get("replicas")).is_some(),
-            is_owned: metadata
-                .and_then(|metadata| metadata.get("ownerReferences"))
-                .is_some_and(|owners| !owners.items().is_empty()),
+            has_replicas: node.at(&["spec", "replicas"]).is_some(),
+            is_owned: has_items(&["metadata", "ownerReferences"]),
             misplaced,
             scales,
             delivers,
@@ -186,9 +177,8 @@ pub enum ScaledBy {
 impl ScaledTarget {
     /// Reads the target of an object that scales a workload.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
-        let text = |name| object.get(name).and_then(Node::text);
-        let version = text("apiVersion").unwrap_or_default();
-        let by = match text("kind")? {
+        let version = object.text_at(&["apiVersion"]).unwrap_or_default();
+        let by = match object.text_at(&["kind"])? {
             "HorizontalPodAutoscaler" => ScaledBy::Autoscaler,
             "ScaledObject" if version.starts_with("keda.sh/") => ScaledBy::ScaledObject,
             "Rollout" if version.starts_with("argoproj.io/") => ScaledBy::Rollout,
@@ -254,13 +244,12 @@ const CHANGING: [&str; 12] = [
 impl Unrendered {
     /// Finds the first such field in a kustomization. `file` is the name of its file.
     pub(crate) fn read(node: &Node<'_>, file: &str) -> Option<Self> {
-        let text = |name| node.get(name).and_then(Node::text);
-        let version = text("apiVersion").unwrap_or_default();
+        let version = node.text_at(&["apiVersion"]).unwrap_or_default();
         let is_named = || {
             let name = Path::new(file).file_name().and_then(|name| name.to_str());
             matches!(name, Some("kustomization.yaml" | "kustomization.yml"))
         };
-        let is_kustomization = match text("kind") {
+        let is_kustomization = match node.text_at(&["kind"]) {
             Some("Kustomization" | "Component") => version.starts_with("kustomize.config.k8s.io/"),
             Some(_) => false,
             None => is_named(),

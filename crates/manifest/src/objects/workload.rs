@@ -1,13 +1,12 @@
 //! A workload of a file: its name, count, pods, schedule and, for a CronJob, its times; and the
 //! Services through which requests reach it.
 
-use std::{borrow::Cow, collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use dayshift_text::{cut_bytes, quote};
 use dayshift_workload::{
-    CountForm, Footprint, Inputs, Kind, KindTable, Origin, Problem, Replicas, ResourceRequests,
-    ServicePort, ServiceSpec, SpecNode, Switch, SwitchConstant, SwitchValue, VolumeRetention,
-    WorkloadRef, allows_zero,
+    Footprint, Inputs, Kind, KindTable, ObjectSpec, Origin, Problem, Replicas, ServicePort,
+    ServiceSpec, VolumeRetention, WorkloadRef,
     names::{is_dns_label, is_dns_subdomain},
     other_controllers::OtherController,
 };
@@ -100,30 +99,15 @@ impl ManifestWorkload {
             is_dns_label,
         )?;
         let count = count(kind, node)?;
-        let [spec, policy, when_scaled] = VolumeRetention::PATH;
-        let volumes = node
-            .get(spec)
-            .and_then(|spec| spec.get(policy)?.get(when_scaled));
+        let volumes_place = node
+            .at(&VolumeRetention::PATH)
+            .map(|node| node.place.clone());
+        let spec = node
+            .get("spec")
+            .map(|spec| ObjectSpec::from_value(&spec.json()));
+        let spec = spec.unwrap_or_default();
         let own = AnnotationMap::read(metadata, scope, Origin::Own)?;
-        let texts = own.texts(scope.prefix);
-        let texts = texts.iter().map(|(name, text)| (&**name, *text));
-        let inputs = Inputs::from_annotations(scope.prefix, texts);
-        let metrics = node.get("spec").and_then(|spec| spec.get("metrics"));
-        let mut metrics = metrics.into_iter().flat_map(Node::items);
-        let takes = |metric: &Rc<Node<'_>>| {
-            metric
-                .get("type")
-                .and_then(Node::text)
-                .is_some_and(allows_zero)
-        };
-        let is_zero = count
-            .as_ref()
-            .is_some_and(|(count, _)| *count == Replicas::ZERO);
-        let counts = if metrics.any(takes) || is_zero {
-            kind.counts().with_zero_minimum()
-        } else {
-            kind.counts()
-        };
+        let inputs = Inputs::from_own(Arc::new(own.read_under(scope.prefix)));
         Ok(Self {
             object: WorkloadRef {
                 kind: kind.clone(),
@@ -135,17 +119,15 @@ impl ManifestWorkload {
             replicas: count.as_ref().map(|(count, _)| *count),
             count_place: count.map(|(_, place)| place),
             cron: CronTimes::read(kind, node),
-            footprint: footprint(kind, node),
+            footprint: Footprint::from_spec(kind, &spec),
             pod_labels: pod_labels(node),
-            inputs: inputs.with_counts(counts).with_volumes(
-                volumes.map_or_else(VolumeRetention::default, |node| {
-                    VolumeRetention::from_text(node.text())
-                }),
-            ),
+            inputs: inputs
+                .with_counts(spec.counts(kind))
+                .with_volumes(spec.volumes()),
             operated_by: operated_by(metadata, namespace, scope.kinds),
             scale_down_disabled: scale_down_disabled(kind, node),
             unmanaged_by: unmanaged_by(metadata),
-            volumes_place: volumes.map(|node| node.place.clone()),
+            volumes_place,
             annotations: own.annotations,
             problems: own.problems,
             misplaced: misplaced_keys(node, scope, ObjectRole::Scheduled),
@@ -155,13 +137,9 @@ impl ManifestWorkload {
 
 /// The controller among the owners of an object, if it can be scheduled. An owner is in the same namespace.
 fn operated_by(metadata: &Node<'_>, namespace: &str, kinds: &KindTable) -> Option<WorkloadRef> {
-    let owners = metadata.get("ownerReferences")?.items();
-    let is_controller = |owner: &Node<'_>| {
-        let flag = owner.get("controller").and_then(Node::scalar);
-        flag == Some(Scalar::Bool(true))
-    };
-    let controller = owners.iter().find(|owner| is_controller(owner))?;
-    let text = |name| controller.get(name).and_then(Node::text);
+    let mut owners = metadata.list("ownerReferences").iter();
+    let controller = owners.find(|owner| owner.is_true(&["controller"]))?;
+    let text = |name| controller.text_at(&[name]);
     Some(WorkloadRef {
         kind: kinds.from_owner(text("apiVersion")?, text("kind")?)?,
         namespace: namespace.into(),
@@ -171,8 +149,7 @@ fn operated_by(metadata: &Node<'_>, namespace: &str, kinds: &KindTable) -> Optio
 }
 
 fn scale_down_disabled(kind: &Kind, node: &Node<'_>) -> Option<Location> {
-    let scale_down = node.get("spec")?.get("behavior")?.get("scaleDown")?;
-    let policy = scale_down.get("selectPolicy")?;
+    let policy = node.at(&["spec", "behavior", "scaleDown", "selectPolicy"])?;
     let is_hpa = kind.name() == "HorizontalPodAutoscaler";
     (is_hpa && policy.text() == Some("Disabled")).then(|| policy.place.clone())
 }
@@ -199,10 +176,8 @@ const UNMANAGED: [(&str, &[&str], OtherController); 3] = [
 ];
 
 fn unmanaged_by(metadata: &Node<'_>) -> Vec<OtherController> {
-    let annotations = metadata.get("annotations");
-    let value = |name| annotations.and_then(|annotations| annotations.get(name)?.text());
     let set = UNMANAGED.iter().filter(|(name, values, _)| {
-        let value = value(name).unwrap_or_default();
+        let value = metadata.text_at(&["annotations", name]).unwrap_or_default();
         values.iter().any(|known| known.eq_ignore_ascii_case(value))
     });
     set.map(|(.., controller)| *controller).collect()
@@ -283,57 +258,12 @@ pub(crate) fn count(
     let Some(field) = path.iter().try_fold(node, |node, name| node.get(name)) else {
         return Ok(None);
     };
-    match kind.form() {
-        CountForm::Number(_) => number(path, field),
-        CountForm::Suspended => suspend(path, field),
-        CountForm::PausedReplicas => Ok(Some((Replicas::ZERO, field.place.clone()))),
-        CountForm::Switch(wanted) => switch(wanted, path, field),
+    if let Some(count) = kind.form().count(&field.json()) {
+        return Ok(Some((count, field.place.clone())));
     }
-}
-
-type PlacedCount = Option<(Replicas, Location)>;
-
-fn number(path: &[String], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
-    let count = match field.scalar() {
-        Some(Scalar::Number(number)) => number.as_u64().and_then(|count| u32::try_from(count).ok()),
-        _ => None,
-    };
-    match count.filter(|count| i32::try_from(*count).is_ok()) {
-        Some(count) => Ok(Some((Replicas::new(count), field.place.clone()))),
-        None => Err(not(path, field, "a whole number such as 3")),
-    }
-}
-
-fn suspend(path: &[String], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
-    match field.scalar() {
-        Some(Scalar::Bool(is_suspended)) => {
-            let count = Replicas::new(u32::from(!is_suspended));
-            Ok(Some((count, field.place.clone())))
-        }
-        _ => Err(not(path, field, "true or false")),
-    }
-}
-
-fn switch(switch: &Switch, path: &[String], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
-    let value = match (field.scalar(), &switch.stopped) {
-        (Some(Scalar::Null), _) => return Ok(None),
-        (Some(Scalar::Bool(flag)), SwitchConstant::Flag(_)) => SwitchValue::Flag(flag),
-        (Some(Scalar::Text), SwitchConstant::Text(_) | SwitchConstant::Instant) => {
-            SwitchValue::Text(field.written().unwrap_or_default().into())
-        }
-        _ => return Err(not(path, field, switch.wanted())),
-    };
-    let count = Replicas::new(u32::from(!switch.is_stopped(&value)));
-    Ok(Some((count, field.place.clone())))
-}
-
-fn not(path: &[String], field: &Node<'_>, wanted: &str) -> ParseError {
-    let written = field.written().map(|text| format!("`{}`", quote(text)));
-    let found = written.unwrap_or_else(|| field.type_name().to_owned());
-    ParseError::at(
-        &field.place,
-        format!("{} is {found}, not {wanted}", path.join(".")),
-    )
+    let (path, found) = (path.join("."), field.described());
+    let message = format!("{path} is {found}, not {}", kind.form().wanted());
+    Err(ParseError::at(&field.place, message))
 }
 
 /// The times at which a CronJob makes Jobs.
@@ -354,61 +284,15 @@ impl CronTimes {
         let schedule = spec.get("schedule")?;
         Some(Self {
             text: schedule.text()?.into(),
-            zone: spec.get("timeZone").and_then(Node::text).map(Into::into),
+            zone: spec.text_at(&["timeZone"]).map(Into::into),
             place: schedule.place.clone(),
         })
     }
 }
 
-/// The pods and requests for each unit of the count of an object.
-pub(crate) fn footprint(kind: &Kind, object: &Node<'_>) -> Footprint {
-    Footprint::from_spec(kind, || requests(object), object.get("spec"))
-}
-
-impl SpecNode for &Node<'_> {
-    fn member(self, name: &str) -> Option<Self> {
-        self.get(name)
-    }
-
-    fn items(self) -> impl Iterator<Item = Self> {
-        Node::items(self).iter().map(|item| &**item)
-    }
-
-    fn number(self) -> Option<u32> {
-        match self.scalar() {
-            Some(Scalar::Number(number)) => u32::try_from(number.as_u64()?).ok(),
-            _ => None,
-        }
-    }
-
-    fn flag(self) -> Option<bool> {
-        match self.scalar() {
-            Some(Scalar::Bool(flag)) => Some(flag),
-            _ => None,
-        }
-    }
-
-    fn written<R>(self, read: impl FnOnce(&str) -> R) -> Option<R> {
-        match self.scalar() {
-            Some(Scalar::Number(number)) => Some(read(&number.to_string())),
-            _ => self.text().map(read),
-        }
-    }
-}
-
-/// The requests of an object's pod template.
-fn requests(object: &Node<'_>) -> ResourceRequests {
-    template(object).map_or_else(ResourceRequests::default, ResourceRequests::from_template)
-}
-
 /// The labels of an object's pods, by which Services select them.
-pub(crate) fn pod_labels(object: &Node<'_>) -> BTreeMap<String, String> {
-    let metadata = template(object).and_then(|template| template.get("metadata"));
-    texts(metadata.and_then(|metadata| metadata.get("labels")))
-}
-
-fn template<'n, 'a>(object: &'n Node<'a>) -> Option<&'n Node<'a>> {
-    object.get("spec").and_then(|spec| spec.get("template"))
+fn pod_labels(object: &Node<'_>) -> BTreeMap<String, String> {
+    texts(object.at(&["spec", "template", "metadata", "labels"]))
 }
 
 /// A Service of a file. Fields of another type than in Kubernetes count as missing.
@@ -425,19 +309,17 @@ pub struct Service {
 impl Service {
     /// Reads a Service, if it has a name.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
-        let metadata = node.get("metadata")?;
-        let namespace = metadata.get("namespace").and_then(Node::text);
-        let spec = node.get("spec");
-        let text = |name| spec.and_then(|spec| spec.get(name)?.text());
-        let ports = spec.and_then(|spec| spec.get("ports"));
+        let namespace = node.text_at(&["metadata", "namespace"]);
+        let text = |name| node.text_at(&["spec", name]);
+        let ports = node.at(&["spec", "ports"]);
         Some(Self {
             namespace: namespace.unwrap_or(scope.namespace).into(),
-            name: metadata.get("name")?.text()?.into(),
+            name: node.text_at(&["metadata", "name"])?.into(),
             spec: ServiceSpec {
                 is_external_name: text("type") == Some("ExternalName"),
                 is_headless: text("clusterIP") == Some("None"),
                 has_client_affinity: text("sessionAffinity") == Some("ClientIP"),
-                selector: texts(spec.and_then(|spec| spec.get("selector"))),
+                selector: texts(node.at(&["spec", "selector"])),
                 ports: ports
                     .map_or(&[][..], Node::items)
                     .iter()
@@ -449,7 +331,7 @@ impl Service {
 }
 
 fn service_port(node: &Node<'_>) -> ServicePort {
-    let text = |name| node.get(name).and_then(Node::text);
+    let text = |name| node.text_at(&[name]);
     let number = match node.get("port").and_then(Node::scalar) {
         Some(Scalar::Number(number)) => number.to_string().parse().ok(),
         _ => None,
@@ -462,7 +344,7 @@ fn service_port(node: &Node<'_>) -> ServicePort {
 }
 
 /// The entries of a map that are text.
-pub(crate) fn texts(node: Option<&Node<'_>>) -> BTreeMap<String, String> {
+fn texts(node: Option<&Node<'_>>) -> BTreeMap<String, String> {
     let entries = node.map_or(&[][..], Node::entries).iter();
     entries
         .filter_map(|entry| Some((entry.name().to_owned(), entry.value.text()?.to_owned())))

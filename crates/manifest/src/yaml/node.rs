@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, ops::Range, rc::Rc};
 
+use dayshift_text::quote;
 use granit_parser::{Marker, Span};
 use serde_json::{Map, Number, Value};
 
@@ -98,6 +99,17 @@ impl<'a> Node<'a> {
         path.iter().try_fold(self, |node, name| node.get(name))
     }
 
+    /// The text behind several keys.
+    pub(crate) fn text_at(&self, path: &[&str]) -> Option<&str> {
+        self.at(path)?.text()
+    }
+
+    /// Whether the value behind several keys is `true`.
+    pub(crate) fn is_true(&self, path: &[&str]) -> bool {
+        let flag = self.at(path).and_then(Self::scalar);
+        flag == Some(Scalar::Bool(true))
+    }
+
     /// The items of a key's list; empty if there is none.
     pub(crate) fn list(&self, name: &str) -> &[Rc<Self>] {
         self.get(name).map_or(&[], Self::items)
@@ -141,6 +153,14 @@ impl<'a> Node<'a> {
             (_, Some(Scalar::Number(_))) => "a number",
             _ => "text",
         }
+    }
+
+    /// The quoted scalar, or the type.
+    pub(crate) fn described(&self) -> String {
+        self.written().map_or_else(
+            || self.type_name().to_owned(),
+            |text| format!("`{}`", quote(text)),
+        )
     }
 
     /// The node as JSON.

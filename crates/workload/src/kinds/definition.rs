@@ -2,9 +2,14 @@
 //! pods and its readiness are. To support another kind, add a definition to `operators`, or list it in
 //! a file for `--kind-file`.
 
-use crate::kinds::{
-    count::CountKind,
-    switch::{Switch, SwitchConstant},
+use serde_json::Value;
+
+use crate::{
+    kinds::{
+        count::CountKind,
+        switch::{Switch, SwitchConstant, SwitchValue},
+    },
+    replicas::Replicas,
 };
 
 /// A kind of workload.
@@ -61,6 +66,40 @@ pub enum CountForm {
     PausedReplicas,
     /// An on/off field.
     Switch(Switch),
+}
+
+impl CountForm {
+    /// The count if the field contains this value; `None` if the value is not valid there.
+    pub fn count(&self, value: &Value) -> Option<Replicas> {
+        let is_running = match (self, value) {
+            (Self::Number(_), _) => {
+                let number = i32::try_from(value.as_u64()?).ok()?;
+                return Some(Replicas::new(number.unsigned_abs()));
+            }
+            (Self::Suspended, _) => !value.as_bool()?,
+            (Self::PausedReplicas, _) => false,
+            (Self::Switch(switch), Value::Bool(flag)) => {
+                let is_flag = matches!(switch.stopped, SwitchConstant::Flag(_));
+                is_flag.then(|| !switch.is_stopped(&SwitchValue::Flag(*flag)))?
+            }
+            (Self::Switch(switch), Value::String(text)) => {
+                let is_text = !matches!(switch.stopped, SwitchConstant::Flag(_));
+                is_text.then(|| !switch.is_stopped(&SwitchValue::Text(text.as_str().into())))?
+            }
+            (Self::Switch(_), _) => return None,
+        };
+        Some(Replicas::new(is_running.into()))
+    }
+
+    /// The valid values as text.
+    pub const fn wanted(&self) -> &'static str {
+        match self {
+            Self::Number(_) => "a whole number such as 3",
+            Self::Suspended => "true or false",
+            Self::PausedReplicas => "a text",
+            Self::Switch(switch) => switch.wanted(),
+        }
+    }
 }
 
 /// The shape of a `spec` in Kubernetes' own API.

@@ -240,53 +240,36 @@ pub fn ready_condition(name: &str) -> Option<&'static str> {
     NAMED.get(name).copied()
 }
 
-/// A member of a `spec`, by its use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpecMember {
-    /// `replicas`
-    Replicas,
-    /// The pod template, for its requests.
-    Template,
-    /// `suspend`
-    Suspend,
-    /// `minReplicas`
-    MinReplicas,
-    /// `metrics`
-    Metrics,
-    /// `persistentVolumeClaimRetentionPolicy`
-    ClaimRetention,
-    /// `scaleTargetRef`
-    ScaleTarget,
-    /// Another one, in which an operator's kind has its count or the size of its pods.
-    Named(&'static str),
-}
-
-impl SpecMember {
-    /// The member with this name; `None` if no built-in definition uses it.
-    pub fn from_name(name: &str) -> Option<Self> {
-        static NAMED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-            let members = OPERATORS.iter().flat_map(KindDefinition::spec_members);
-            members.collect()
-        });
-        Some(match name {
-            "replicas" => Self::Replicas,
-            "template" => Self::Template,
-            "suspend" => Self::Suspend,
-            "minReplicas" => Self::MinReplicas,
-            "metrics" => Self::Metrics,
-            "persistentVolumeClaimRetentionPolicy" => Self::ClaimRetention,
-            "scaleTargetRef" => Self::ScaleTarget,
-            name => Self::Named(NAMED.get(name).copied()?),
-        })
-    }
+/// Whether a built-in definition reads this member of a `spec`.
+pub fn is_spec_member(name: &str) -> bool {
+    static NAMED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let members = OPERATORS.iter().flat_map(KindDefinition::spec_members);
+        members.collect()
+    });
+    let of_kubernetes = [
+        "replicas",
+        "suspend",
+        "minReplicas",
+        "metrics",
+        "persistentVolumeClaimRetentionPolicy",
+        "scaleTargetRef",
+    ];
+    of_kubernetes.contains(&name) || NAMED.contains(name)
 }
 
 impl Kind {
-    /// Whether the definition uses a member of `spec` that [`SpecMember::from_name`] does not know.
+    /// Whether the definition uses a member of `spec` that [`is_spec_member`] does not know.
     /// Only user-defined kinds can.
     pub fn has_own_spec_members(&self) -> bool {
         let mut members = self.definition().spec_members();
-        members.any(|name| SpecMember::from_name(name).is_none())
+        members.any(|name| name != "template" && !is_spec_member(name))
+    }
+
+    /// Whether the definition uses this member of `spec`.
+    pub(crate) fn reads_spec_member(&self, name: &str) -> bool {
+        self.definition()
+            .spec_members()
+            .any(|member| member == name)
     }
 }
 

@@ -9,9 +9,9 @@
 
 use std::collections::BTreeSet;
 
-use dayshift_text::{number, quote};
+use dayshift_text::quote;
 use dayshift_workload::{
-    CountForm, Kind, SwitchValue, defined_kind,
+    CountForm, Kind, defined_kind,
     names::{is_dns_subdomain, is_label_key, is_label_value},
 };
 
@@ -21,7 +21,7 @@ use crate::{
         requests::{AnnotationRequests, ObjectSelection, RequestTarget},
     },
     source::SourceFile,
-    yaml::node::{Location, Node, Scalar},
+    yaml::node::{Location, Node},
 };
 
 /// The references of a SleepInfo.
@@ -288,20 +288,7 @@ fn only_stop(kind: &Kind, patch: &str) -> Option<PatchOperation> {
 
 /// Whether a value is that of a stopped object.
 fn is_stop(kind: &Kind, value: &Node<'_>) -> bool {
-    let scalar = value.scalar();
-    let text = value.text();
-    match kind.form() {
-        CountForm::Number(_) => {
-            let count = matches!(scalar, Some(Scalar::Number(_))).then(|| value.written());
-            let least = kind.counts().least().get();
-            count.flatten().and_then(number::<u32>) == Some(least)
-        }
-        CountForm::Suspended => scalar == Some(Scalar::Bool(true)),
-        CountForm::PausedReplicas => text == Some("0"),
-        CountForm::Switch(switch) => match (scalar, text) {
-            (Some(Scalar::Bool(flag)), _) => switch.is_stopped(&SwitchValue::Flag(flag)),
-            (_, Some(text)) => switch.is_stopped(&SwitchValue::Text(text.into())),
-            _ => false,
-        },
-    }
+    let value = value.json();
+    let is_least = kind.form().count(&value) == Some(kind.counts().least());
+    is_least && (*kind.form() != CountForm::PausedReplicas || value == "0")
 }
