@@ -121,7 +121,7 @@ pub(crate) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
 
 /// Whether the error means that a response arrived but cannot be decoded.
 pub(crate) fn is_malformed(error: &(dyn StdError + 'static)) -> bool {
-    causes(error).any(|error| error.is::<Malformed>())
+    causes(error).any(<dyn StdError>::is::<Malformed>)
 }
 
 /// An error and its causes.
