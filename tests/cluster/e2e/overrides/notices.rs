@@ -31,7 +31,7 @@ fn two_controllers_and_a_restarted_one_announce_a_stop_once(plane: &ControlPlane
     team.await_adopted("web", stop);
     let text = team.await_event("web", "StopsSoon");
     stop.assert_in_future("the stop notice is sent");
-    let command = format!("dayshift wake deploy/web -n {} --for 2h", team.name());
+    let command = format!("`dayshift wake deploy/web -n {} --for 2h`", team.name());
     assert!(text.ends_with(&command), "{text}");
     let described = team.kubectl(&["describe", "deployment/web"]).success();
     assert!(described.contains("StopsSoon"), "{described}");

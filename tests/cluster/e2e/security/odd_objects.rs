@@ -1,5 +1,5 @@
 //! Objects of one namespace whose decoding could fail or need much memory: times of the year 10000, deep
-//! nesting, bytes that are not text, 100,000 environment variables, more than 4 MiB of JSON, and the largest
+//! nesting, bytes that are not text, tens of thousands of environment variables, more than 4 MiB of JSON, and the largest
 //! object that etcd stores. The API server accepts all of them. They do not affect another namespace.
 
 use http::{Method, Request, header};
@@ -11,7 +11,8 @@ use crate::e2e::activator::stand_ins::{await_stand_in, install, service};
 use crate::e2e::kinds::create;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, scenarios, soon,
+    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, nightly, scenarios,
+    soon,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -21,6 +22,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             odd_objects_do_not_affect_the_controller_of_others,
             odd_objects_do_not_hide_others_from_commands,
         ],
+        nightly(scenarios![
+            Parts::Server;
+            hundred_thousand_variables_do_not_exhaust_the_memory,
+        ]),
         scenarios![
             Parts::OlderServer;
             large_pages_do_not_exhaust_the_memory,
@@ -33,8 +38,12 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-/// The environment variables of a Deployment of about 1.4 MB in etcd.
-const MANY: usize = 100_000;
+/// More environment variables than dayshift decodes.
+const MANY: usize = 20_000;
+
+/// The environment variables of a Deployment of about 1.4 MB in etcd. An API server on a busy machine needs
+/// more than a minute to create it.
+const MOST: usize = 100_000;
 
 /// A user who may do everything in one namespace, and patch the Namespace.
 struct Tenant<'a> {
@@ -223,8 +232,16 @@ fn peak_memory(id: u32) -> u64 {
 /// The memory limit of the controller in `manifests/dayshift.yaml`.
 const CONTROLLER_LIMIT: u64 = 64 << 20;
 
-/// One controller with the shipped permissions for both namespaces, whose Namespaces are in one watch.
 fn odd_objects_do_not_affect_the_controller_of_others(plane: &ControlPlane) {
+    create_odd_objects(plane, MANY);
+}
+
+fn hundred_thousand_variables_do_not_exhaust_the_memory(plane: &ControlPlane) {
+    create_odd_objects(plane, MOST);
+}
+
+/// One controller with the shipped permissions for both namespaces, whose Namespaces are in one watch.
+fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     let evil = Tenant::new(TestNamespace::without_controller(plane, "odd"));
     let good = TestNamespace::without_controller(plane, "beside-odd");
     let label = format!("odd-objects={}", evil.team.name());
@@ -386,7 +403,7 @@ fn odd_objects_do_not_affect_the_activator_of_others(plane: &ControlPlane) {
         object
     };
     for number in 0..3 {
-        let wide = wide(&format!("wide-{number}"), &asking, MANY);
+        let wide = wide(&format!("wide-{number}"), &asking, variables);
         evil.create(DEPLOYMENTS, "deployments", &stopped(wide));
     }
     let large = long("large", &asking, "<".repeat(1_000_000));
