@@ -256,7 +256,7 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     let namespace = format!("/api/v1/namespaces/{}", evil.team.name());
     let fields = odd_fields();
     evil.manage(&namespace, &fields.each_ref().map(|(_, entry)| &**entry));
-    evil.create(DEPLOYMENTS, "deployments", &wide("wide", &schedule, MANY));
+    evil.create(DEPLOYMENTS, "deployments", &wide("wide", &schedule, variables));
     let large = long("large", &schedule, "<".repeat(1_000_000));
     evil.create(DEPLOYMENTS, "deployments", &large);
     let path = evil.path(DEPLOYMENTS, "deployments");
@@ -403,7 +403,7 @@ fn odd_objects_do_not_affect_the_activator_of_others(plane: &ControlPlane) {
         object
     };
     for number in 0..3 {
-        let wide = wide(&format!("wide-{number}"), &asking, variables);
+        let wide = wide(&format!("wide-{number}"), &asking, MANY);
         evil.create(DEPLOYMENTS, "deployments", &stopped(wide));
     }
     let large = long("large", &asking, "<".repeat(1_000_000));
