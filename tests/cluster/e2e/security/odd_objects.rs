@@ -256,7 +256,11 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     let namespace = format!("/api/v1/namespaces/{}", evil.team.name());
     let fields = odd_fields();
     evil.manage(&namespace, &fields.each_ref().map(|(_, entry)| &**entry));
-    evil.create(DEPLOYMENTS, "deployments", &wide("wide", &schedule, variables));
+    evil.create(
+        DEPLOYMENTS,
+        "deployments",
+        &wide("wide", &schedule, variables),
+    );
     let large = long("large", &schedule, "<".repeat(1_000_000));
     evil.create(DEPLOYMENTS, "deployments", &large);
     let path = evil.path(DEPLOYMENTS, "deployments");
