@@ -203,7 +203,7 @@ const MAX_DEPTH: u8 = 32;
 const MAX_VALUES: usize = 10_000;
 
 /// A value with `null` in place of everything that is nested too deeply, and without the values after
-/// the first [`MAX_VALUES`].
+/// the first 10,000.
 #[derive(Clone, Debug, Default)]
 pub struct BoundedValue(pub Value);
 
