@@ -19,11 +19,11 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Server;
-            odd_objects_do_not_affect_the_controller_of_others,
             odd_objects_do_not_hide_others_from_commands,
         ],
         nightly(scenarios![
             Parts::Server;
+            odd_objects_do_not_affect_the_controller_of_others,
             hundred_thousand_variables_do_not_exhaust_the_memory,
         ]),
         scenarios![
@@ -38,11 +38,11 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-/// More environment variables than dayshift decodes.
-const MANY: usize = 20_000;
+/// More environment variables than dayshift decodes. An API server on a busy machine needs more than 10 s for
+/// a patch of 20,000.
+const MANY: usize = 11_000;
 
-/// The environment variables of a Deployment of about 1.4 MB in etcd. An API server on a busy machine needs
-/// more than a minute to create it.
+/// The environment variables of a Deployment of about 1.4 MB in etcd.
 const MOST: usize = 100_000;
 
 /// A user who may do everything in one namespace, and patch the Namespace.
