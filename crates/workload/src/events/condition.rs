@@ -74,7 +74,7 @@ pub enum Condition {
         words: String,
         /// Whether it happened soon after dayshift's change, so that it is a conflict.
         soon: bool,
-        /// What follows.
+        /// How long the changed count stays.
         end: RevertEnd,
     },
     /// It was adopted in a state that differs from its schedule.
@@ -168,7 +168,7 @@ pub enum Condition {
     },
 }
 
-/// What follows a revert.
+/// How long a count stays that another client has set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevertEnd {
     /// The next decision of dayshift, which other messages report.
@@ -212,7 +212,7 @@ pub struct Subject<'a> {
 pub struct Message {
     /// The fact. It can be the same for several workloads.
     pub text: String,
-    /// What helps, as an instruction for this workload.
+    /// The remedy, as an instruction for this workload.
     pub help: Option<String>,
 }
 
@@ -506,7 +506,7 @@ impl Condition {
         }
     }
 
-    /// What helps, as an instruction that begins in lower case.
+    /// The remedy, as an instruction that begins in lower case.
     fn help(&self, subject: &Subject<'_>) -> Option<String> {
         let Subject { object, prefix, .. } = *subject;
         let counts = object.kind.counts();
