@@ -109,7 +109,7 @@ fn edited_schedules_of_a_config_map_apply_to_all_workloads_that_name_them(plane:
     give(plane, directory.path(), "..3", "- office\n");
     eventually("the controller reports the unreadable file", || {
         let (_, metrics) = team.newest().get("/metrics")?;
-        let line = "dayshift_schedules_last_reload_successful{} 0\n";
+        let line = "dayshift_schedules_last_reload_successful 0\n";
         metrics.contains(line).then_some(())
     });
     let counts = ["web", "job", "plain", "typo"].map(|name| team.replicas(name));

@@ -4,10 +4,7 @@
 //! counters, `_info`, `_timestamp_seconds`, and labels with few values. Object names are labels only if
 //! enabled.
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, atomic::AtomicU64},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
@@ -33,7 +30,7 @@ use crate::{
         published::{LatestObjects, ObjectTotals, PublishedObjects, Publisher},
         readiness::{Condition, Heartbeat, ReadinessConditions},
         shapes::{
-            LATENESS_SECONDS, Labels, Lateness, Optional, gauge_value, lock, manager_label,
+            LATENESS_SECONDS, Labels, Lateness, OptionalGauge, gauge_value, lock, manager_label,
             registered, registered_in_seconds, transition_labels,
         },
         snapshot::Snapshot,
@@ -58,12 +55,12 @@ pub struct Telemetry {
     invalid_namespaces: Gauge,
     overdue: Gauge,
     without_requests: Gauge,
-    next_boundary: Optional<Gauge>,
+    next_boundary: OptionalGauge<i64>,
     api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
     watch_restarts: Counter,
     watch_up: Family<Labels<1, String>, Gauge>,
     queue_depth: Family<Labels<1>, Gauge>,
-    clock_skew: Optional<Gauge<f64, AtomicU64>>,
+    clock_skew: OptionalGauge<f64>,
     pub(crate) boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
@@ -119,13 +116,13 @@ impl Telemetry {
                 ours,
                 "next_boundary_timestamp",
                 "The next boundary of all workloads, since the Unix epoch; absent if there is none",
-                Optional::default(),
+                OptionalGauge::default(),
             ),
             clock_skew: registered_in_seconds(
                 ours,
                 "clock_skew",
                 "How far this clock is ahead of the API server's; absent if it is not checked",
-                Optional::default(),
+                OptionalGauge::default(),
             ),
             transitions: registered(
                 ours,
@@ -262,12 +259,7 @@ impl Telemetry {
 
     /// Sets the next boundary of all workloads; `None` if there is none.
     pub fn next_boundary(&self, at: Option<DateTime<Utc>>) {
-        match at {
-            Some(at) => {
-                self.next_boundary.get_or_create(&[]).set(at.timestamp());
-            }
-            None => self.next_boundary.clear(),
-        }
+        self.next_boundary.set(at.map(|at| at.timestamp()));
     }
 
     /// Counts a request to the API server with the HTTP status of its response; `None` without a
@@ -298,7 +290,7 @@ impl Telemetry {
 
     /// Sets how many seconds this clock is ahead of the API server's.
     pub fn clock_skew(&self, seconds: f64) {
-        self.clock_skew.get_or_create(&[]).set(seconds);
+        self.clock_skew.set(Some(seconds));
     }
 
     /// Counts an Event with this outcome.
@@ -449,7 +441,7 @@ impl JobMetrics {
 pub(super) struct CalendarMetrics {
     last_date: CalendarGauge,
     is_valid: CalendarGauge,
-    are_schedules_valid: Optional<Gauge>,
+    are_schedules_valid: OptionalGauge<i64>,
 }
 
 type CalendarGauge = Family<[(&'static str, String); 1], Gauge>;
@@ -477,9 +469,7 @@ impl CalendarMetrics {
     }
 
     fn set_schedules_valid(&self, are_valid: bool) {
-        self.are_schedules_valid
-            .get_or_create(&[])
-            .set(are_valid.into());
+        self.are_schedules_valid.set(Some(are_valid.into()));
     }
 
     pub(super) fn set_end(&self, name: &CalendarName, last: Option<NaiveDate>) {

@@ -53,13 +53,13 @@ fn recorded_values_appear_in_the_rendered_metrics() {
         r#"dayshift_transition_lateness_seconds_count{action="stop"} 0"#,
         r#"dayshift_request_lateness_seconds_count{action="stop"} 1"#,
         "dayshift_invalid_namespaces 1",
-        "dayshift_next_boundary_timestamp_seconds{} 1795201200",
+        "dayshift_next_boundary_timestamp_seconds 1795201200",
         r#"dayshift_api_requests_total{verb="patch",code="200"} 2"#,
         r#"dayshift_api_requests_total{verb="list",code="error"} 1"#,
         "dayshift_watch_restarts_total 1",
         r#"dayshift_watch_up{kind="StatefulSet"} 1"#,
         r#"dayshift_queue_depth{class="transition"} 7"#,
-        "dayshift_clock_skew_seconds{} -0.25",
+        "dayshift_clock_skew_seconds -0.25",
         r#"dayshift_events_total{outcome="sent"} 1"#,
         "process_start_time_seconds 1795168800.0",
     ] {
@@ -82,8 +82,8 @@ fn metrics_with_unknown_values_have_no_series() {
     telemetry.next_boundary("2026-11-20T19:00:00Z".parse().ok());
     telemetry.next_boundary(None);
     for name in [
-        "dayshift_next_boundary_timestamp_seconds{",
-        "dayshift_clock_skew_seconds{",
+        "dayshift_next_boundary_timestamp_seconds",
+        "dayshift_clock_skew_seconds",
     ] {
         assert!(!telemetry.render().contains(name), "{name}");
     }

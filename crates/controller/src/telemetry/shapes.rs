@@ -1,11 +1,15 @@
 //! Types, labels and buckets that several metrics share, and functions that register them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use dayshift_schedule::Action;
 use dayshift_workload::other_controllers::ManagerKind;
 use prometheus_client::{
-    metrics::{family::Family, histogram::Histogram},
+    encoding::{EncodeGaugeValue, EncodeMetric, MetricEncoder},
+    metrics::{MetricType, family::Family, gauge::ConstGauge, histogram::Histogram},
     registry::{Metric, Registry, Unit},
 };
 
@@ -16,8 +20,30 @@ pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
 
 pub(crate) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 
-/// A metric without labels that has no series while its value is unknown.
-pub(super) type Optional<M> = Family<Labels<0>, M>;
+/// A gauge without labels that has no series while its value is unknown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OptionalGauge<V>(Arc<Mutex<Option<V>>>);
+
+impl<V> OptionalGauge<V> {
+    pub(super) fn set(&self, value: Option<V>) {
+        *lock(&self.0) = value;
+    }
+}
+
+impl<V: EncodeGaugeValue + Copy> EncodeMetric for OptionalGauge<V> {
+    fn encode(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
+        let value = *lock(&self.0);
+        value.map_or(Ok(()), |value| ConstGauge::new(value).encode(encoder))
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Gauge
+    }
+
+    fn is_empty(&self) -> bool {
+        lock(&self.0).is_none()
+    }
+}
 
 /// Buckets from a millisecond (a boundary without load) to an hour (a boundary that was missed while
 /// the controller was down).
