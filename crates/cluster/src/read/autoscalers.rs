@@ -16,8 +16,6 @@ use tokio::time::timeout;
 
 use crate::read::{list::pages, query::Query};
 
-const SCALERS_PER_PAGE: u32 = 500;
-
 /// The longest time to read all of them. They only add warnings to a status, so it should not wait
 /// longer.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
@@ -161,7 +159,7 @@ impl ScalerKind {
         let place = namespace.map_or_else(String::new, |name| format!("/namespaces/{name}"));
         let path = format!("/apis/{group}/{version}{place}/{plural}");
         let target = |scaler: Scaler| target(&scaler, self.owner);
-        match pages(client, &path, &[], SCALERS_PER_PAGE, target).await {
+        match pages(client, &path, &[], target).await {
             Ok(targets) => Ok(targets.into_iter().flatten().collect()),
             // The API server responds with 403 for an unknown kind too.
             Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {

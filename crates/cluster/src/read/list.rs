@@ -101,7 +101,7 @@ pub enum RawList {
     Forbidden(String),
 }
 
-/// Lists a collection such as `/apis/apps/v1/deployments`, in pages of 500.
+/// Lists a collection such as `/apis/apps/v1/deployments`, in pages.
 ///
 /// # Errors
 /// If the API server cannot be reached, or the request fails for another reason than a missing kind or
@@ -123,7 +123,7 @@ pub(crate) async fn list_raw_where(
 ) -> Result<RawList, FindError> {
     // Each object is bounded by itself, because any user can write one.
     let whole = |BoundedValue(object)| object;
-    match pages(client, path, parameters, RAW_PAGE, whole).await {
+    match pages(client, path, parameters, whole).await {
         Ok(items) => Ok(RawList::Items(items)),
         Err(Error::Api(status)) if status.code == 404 => Ok(RawList::Absent),
         Err(Error::Api(status)) if status.code == 403 => Ok(RawList::Forbidden(status.message)),
@@ -131,16 +131,15 @@ pub(crate) async fn list_raw_where(
     }
 }
 
-/// Lists a collection in pages of at most `limit` objects, and keeps the result of a function of each object.
+/// Lists a collection in pages, and keeps the result of a function of each object.
 pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
     client: &Client,
     path: &str,
     parameters: &[(&str, &str)],
-    limit: u32,
     kept: impl Fn(D) -> K,
 ) -> Result<Vec<K>, Error> {
     let mut all = Vec::new();
-    let (mut limit, mut token) = (Some(limit.to_string()), String::new());
+    let (mut limit, mut token) = (Some(PAGE.to_string()), String::new());
     loop {
         let query = {
             let mut query = form_urlencoded::Serializer::new(String::new());
@@ -205,9 +204,6 @@ pub(crate) fn query_error(error: Error) -> FindError {
     }
 }
 
-/// The page size of a list of JSON.
-const RAW_PAGE: u32 = 500;
-
 /// The page size of a list. While a page is decoded, it is in memory three times, at about 10 kB for
 /// each Deployment.
 pub(crate) const PAGE: u32 = 100;
@@ -243,5 +239,5 @@ pub(crate) async fn listed_as<D: Resource + Clone + DeserializeOwned, K>(
 ) -> Result<Vec<K>, Error> {
     let selector = selector.map(|selector| ("labelSelector", selector));
     let client = api.clone().into_client();
-    pages(&client, api.resource_url(), selector.as_slice(), PAGE, kept).await
+    pages(&client, api.resource_url(), selector.as_slice(), kept).await
 }
