@@ -137,27 +137,31 @@ impl Restore {
             .map(|observed| &*observed.object.namespace)
             .collect();
         for namespace in namespaces {
-            let jobs = match writer.list_jobs(namespace).await {
-                Ok(jobs) => jobs,
-                Err(error) => {
-                    report(namespace, None, Err(error.into()));
-                    continue;
-                }
-            };
             let here = asking.iter().map(|observed| &observed.object);
             let here: Vec<_> = here
                 .filter(|object| *object.namespace == *namespace)
                 .collect();
-            for job in &jobs {
-                let is_owner = |uid: &str| job.owner.as_deref() == Some(uid);
-                let Some(owner) = here.iter().find(|object| is_owner(&object.uid)) else {
-                    continue;
+            let mut pages = writer.job_pages(namespace);
+            loop {
+                let jobs = match pages.next().await {
+                    Ok(Some(jobs)) => jobs,
+                    Ok(None) => break,
+                    Err(error) => {
+                        report(namespace, None, Err(error.into()));
+                        break;
+                    }
                 };
-                match self.resume_job(&writer, namespace, job, &owner.uid).await {
-                    Ok(Some(JobChange::Resume)) => report(namespace, Some(job), Ok(())),
-                    Ok(_) => {}
-                    Err(error) if error.is_gone() => {}
-                    Err(error) => report(namespace, Some(job), Err(error)),
+                for job in &jobs {
+                    let is_owner = |uid: &str| job.owner.as_deref() == Some(uid);
+                    let Some(owner) = here.iter().find(|object| is_owner(&object.uid)) else {
+                        continue;
+                    };
+                    match self.resume_job(&writer, namespace, job, &owner.uid).await {
+                        Ok(Some(JobChange::Resume)) => report(namespace, Some(job), Ok(())),
+                        Ok(_) => {}
+                        Err(error) if error.is_gone() => {}
+                        Err(error) => report(namespace, Some(job), Err(error)),
+                    }
                 }
             }
         }
@@ -171,9 +175,13 @@ impl Restore {
         cron_job: &str,
     ) -> Result<Option<JobChange>, RestoreError> {
         let read = async || {
-            let mut jobs = writer.list_jobs(namespace).await?.into_iter();
-            jobs.find(|job| job.uid == before.uid)
-                .ok_or(ReadError::Gone)
+            let mut pages = writer.job_pages(namespace);
+            while let Some(jobs) = pages.next().await? {
+                if let Some(job) = jobs.into_iter().find(|job| job.uid == before.uid) {
+                    return Ok(job);
+                }
+            }
+            Err(ReadError::Gone)
         };
         retry(before, read, async |job| {
             let change = job.change(cron_job, DesiredJobs::Running);

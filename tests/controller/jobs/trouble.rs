@@ -88,6 +88,51 @@ fn reads_large_jobs_in_smaller_pages() {
     assert_eq!(scenario.job_requests("list") - before, 4);
 }
 
+/// Only one page of the list is in memory. While the second page is read, the rest of the list has expired; the next
+/// pass continues.
+#[test]
+fn changes_the_jobs_of_a_page_before_it_reads_the_next_one() {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let names: Vec<_> = (0..250)
+        .map(|number| format!("report-{number:03}"))
+        .collect();
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let api = cron_job_with_jobs(&scenario, "report", &names);
+    scenario.sleep_until("18:59");
+    let before = scenario.api.requests().len();
+    let is_second_page =
+        |line: &RequestLine| line.verb == "list" && line.query.contains("continue=");
+    scenario.api.fail_next(
+        is_second_page,
+        Fault::Answer(Status::new(410, "Expired", "too old")),
+    );
+    scenario.sleep_until("2026-11-20 19:00:10");
+    for name in names {
+        assert_eq!(api.suspended(name), (json!(true), json!(api.uid)), "{name}");
+    }
+    let requests = scenario.api.requests().split_off(before);
+    let verbs: Vec<_> = requests
+        .iter()
+        .filter(|line| is_of_jobs(line))
+        .map(|line| &*line.verb)
+        .collect();
+    let runs: Vec<_> = verbs
+        .chunk_by(|one, next| one == next)
+        .map(|run| (run[0], run.len()))
+        .collect();
+    let (first, second, third) = (("patch", 100), ("patch", 100), ("patch", 50));
+    // The second pass finds no Job to change on the first page.
+    let expected = [("list", 1), first, ("list", 3), second, ("list", 1), third];
+    assert_eq!(runs, expected);
+    assert_eq!(
+        scenario.reported("report"),
+        [
+            "JobsSuspended: suspended 100 Jobs: report-000, report-001, report-002, report-003 and 96 more",
+            "JobsSuspended: suspended 150 Jobs: report-100, report-101, report-102, report-103 and 146 more",
+        ]
+    );
+}
+
 /// A Job that has the label and is not suspended was resumed by a user after a controller suspended it.
 #[test]
 fn job_resumed_between_list_and_patch_keeps_running() {

@@ -184,6 +184,8 @@ fn transient_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
         // This is also a proxy, so the object might exist.
         StatusCode::NOT_FOUND if is_from_proxy(status) => Some(FailureKind::NotServed),
         StatusCode::REQUEST_TIMEOUT => Some(FailureKind::TimedOut),
+        // The server no longer has the rest of a list. Reading it again can succeed.
+        StatusCode::GONE => Some(FailureKind::Failed),
         _ => code.is_server_error().then_some(FailureKind::Failed),
     }
 }
@@ -309,6 +311,11 @@ mod tests {
             ),
             (401, "Unauthorized", Some(FailureKind::Unreachable)),
             (500, etcd, Some(FailureKind::Failed)),
+            (
+                410,
+                "The provided continue parameter is too old",
+                Some(FailureKind::Failed),
+            ),
             (408, "request timed out", Some(FailureKind::TimedOut)),
             (
                 504,

@@ -10,6 +10,7 @@ mod patch;
 pub use self::{
     error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable},
     events::EventObject,
+    jobs::JobPages,
     patch::{Patch, guarded_patch},
 };
 
@@ -25,11 +26,7 @@ use dayshift_workload::{
 };
 use http::{HeaderMap, Request, header};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Client, ResourceExt as _,
-    client::Body,
-    core::{ObjectList, Status},
-};
+use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -49,7 +46,6 @@ use crate::{
     delays::MAX_RETRY_AFTER,
     read::{
         events::REPORTER,
-        list::PAGE,
         namespaces::{NAMESPACES_PATH, NamespaceMeta},
         services::SLICES_ROOT,
         team_defaults::WholeTeamDefaults,
@@ -57,7 +53,7 @@ use crate::{
     write::{
         error::{ApiResponse, proxy_status},
         events::event_body,
-        jobs::{RawJob, job_patch, jobs_path},
+        jobs::{job_patch, jobs_path},
         patch::{annotation_patch, namespace_patch, team_patch, wake_patch},
     },
 };
@@ -509,32 +505,9 @@ fn slice_path(namespace: &str, name: &str) -> String {
 }
 
 impl Writer {
-    /// Lists the Jobs of a namespace, in pages. If a page is too large, it is requested again with a
-    /// tenth of its size.
-    ///
-    /// # Errors
-    /// If the API server cannot be reached or rejects the request.
-    pub async fn list_jobs(&self, namespace: &str) -> Result<Vec<Job>, ReadError> {
-        let suspended_by = self.prefix().suspended_by();
-        let mut jobs = Vec::new();
-        let (mut limit, mut rest) = (PAGE, String::new());
-        loop {
-            let uri = format!("{}?limit={limit}{rest}", jobs_path(namespace));
-            let response = match self.send(Request::get(uri), Vec::new()).await {
-                Err(why) if why.kind == FailureKind::TooLarge && limit > 1 => {
-                    limit = limit.div_ceil(10);
-                    continue;
-                }
-                response => response?.body(ReadError::classify)?,
-            };
-            let page: ObjectList<RawJob> = serde_json::from_slice(&response).map_err(malformed)?;
-            jobs.extend(page.items.into_iter().map(|job| job.job(&suspended_by)));
-            match page.metadata.continue_.filter(|token| !token.is_empty()) {
-                // The server's token consists of base64url characters, which need no escaping.
-                Some(token) => rest = format!("&continue={token}"),
-                None => return Ok(jobs),
-            }
-        }
+    /// The Jobs of a namespace, in pages.
+    pub fn job_pages(&self, namespace: &str) -> JobPages<'_> {
+        JobPages::new(self, namespace)
     }
 
     /// Suspends or resumes a Job of a CronJob, or removes only our label, if the Job is still as

@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, panic::resume_unwind, time::Duration};
 
-use dayshift_cluster::{Writer, write::PatchError};
+use dayshift_cluster::Writer;
 use dayshift_workload::Job;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::{
     core::io::{Request, Response},
-    followups::jobs::{CronJobTarget, JobPatch, JobsPass, JobsPassResult},
+    followups::jobs::{CronJobTarget, JobPatches, JobsPass, JobsPassResult},
     ids::RequestId,
 };
 
@@ -127,19 +127,30 @@ impl Requests {
     }
 }
 
-/// Runs a pass. If a patch fails, the others are still tried, unless the server has failed or the
-/// permission is missing. Then the remaining Jobs are left to the next pass.
+/// Runs a pass: patches the Jobs of each page of the list before it requests the next one, so that only one page
+/// is in memory. If a patch fails, the others are still tried, unless the server has failed or the permission is
+/// missing. Then the remaining Jobs are left to the next pass.
 async fn run_jobs_pass(pass: JobsPass, writer: &Writer) -> JobsPassResult {
     let namespace = pass.namespace;
-    let (jobs, list_error) = match writer.list_jobs(&namespace).await {
-        Ok(jobs) => (jobs, None),
-        Err(error) => (Vec::new(), Some(error)),
+    let targets = pass.cron_jobs.into_iter();
+    let mut cron_jobs: Vec<_> = targets
+        .map(|target| (target, JobPatches::default()))
+        .collect();
+    let mut pages = writer.job_pages(&namespace);
+    let list_error = loop {
+        match pages.next().await {
+            Ok(Some(jobs)) => {
+                for (target, patches) in &mut cron_jobs {
+                    patch_jobs(writer, &namespace, target, &jobs, patches).await;
+                }
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+        if cron_jobs.iter().all(|(_, patches)| patches.are_ended()) {
+            break None;
+        }
     };
-    let mut cron_jobs = Vec::with_capacity(pass.cron_jobs.len());
-    for target in pass.cron_jobs {
-        let attempts = patch_jobs(writer, &namespace, &target, &jobs).await;
-        cron_jobs.push((target, attempts));
-    }
     JobsPassResult {
         namespace,
         cron_jobs,
@@ -152,27 +163,16 @@ async fn patch_jobs(
     namespace: &str,
     target: &CronJobTarget,
     jobs: &[Job],
-) -> Vec<JobPatch> {
+    patches: &mut JobPatches,
+) {
     let owner = &target.object.uid;
-    let mut attempts = Vec::new();
     for job in jobs {
-        let Some(change) = job.change(owner, target.desired) else {
-            continue;
-        };
-        let result = writer.patch_job(namespace, job, change, owner).await;
-        let ends = match &result {
-            Err(PatchError::Forbidden(_)) => true,
-            Err(PatchError::Unavailable(why)) => why.kind.is_server_failure(),
-            _ => false,
-        };
-        attempts.push(JobPatch {
-            job: job.name.clone(),
-            change,
-            result,
-        });
-        if ends {
-            break;
+        if patches.are_ended() {
+            return;
+        }
+        if let Some(change) = job.change(owner, target.desired) {
+            let result = writer.patch_job(namespace, job, change, owner).await;
+            patches.record(&job.name, change, result);
         }
     }
-    attempts
 }

@@ -2,7 +2,7 @@
 //! This file plans the checks, and `jobs_report` applies their results.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -11,7 +11,9 @@ use dayshift_cluster::{
     delays::Delays,
     write::{PatchError, ReadError},
 };
-use dayshift_workload::{DesiredJobs, JobChange, Key, WorkloadRef, desired_jobs};
+use dayshift_workload::{
+    DesiredJobs, JobChange, Key, WorkloadRef, desired_jobs, events::EventText,
+};
 
 use crate::{
     clock::{
@@ -20,6 +22,7 @@ use crate::{
     },
     ids::Id,
     object::Object,
+    telemetry::outcome::Outcome,
 };
 
 /// A check of the Jobs of some CronJobs in a namespace.
@@ -40,17 +43,54 @@ pub(crate) struct CronJobTarget {
 /// The result of a [`JobsPass`].
 pub(crate) struct JobsPassResult {
     pub(crate) namespace: Arc<str>,
-    /// The patches for each CronJob; none if the Jobs could not be listed.
-    pub(crate) cron_jobs: Vec<(CronJobTarget, Vec<JobPatch>)>,
+    /// The patches of each CronJob's Jobs. If the Jobs could not be listed, those of earlier pages.
+    pub(crate) cron_jobs: Vec<(CronJobTarget, JobPatches)>,
     /// Why the Jobs could not be listed.
     pub(crate) list_error: Option<ReadError>,
 }
 
-/// An attempt to patch one Job.
-pub(crate) struct JobPatch {
-    pub(crate) job: Box<str>,
-    pub(crate) change: JobChange,
-    pub(crate) result: Result<(), PatchError>,
+/// The results of the patches of a CronJob's Jobs in one pass. Their size does not depend on the number of Jobs.
+#[derive(Default)]
+pub(crate) struct JobPatches {
+    /// The number of attempts with this change and outcome.
+    pub(crate) counts: BTreeMap<(JobChange, Outcome), usize>,
+    /// The names of the first Jobs with each change.
+    pub(crate) changed: BTreeMap<JobChange, Vec<Box<str>>>,
+    /// The first failure, and its Job. A deleted Job is no failure.
+    pub(crate) failure: Option<(Box<str>, PatchError)>,
+    /// Whether the permission is missing.
+    pub(crate) is_forbidden: bool,
+    /// Whether the server has failed.
+    is_unavailable: bool,
+}
+
+impl JobPatches {
+    /// Records an attempt to patch a Job.
+    pub(crate) fn record(&mut self, job: &str, change: JobChange, result: Result<(), PatchError>) {
+        let error = result.err();
+        let outcome = error.as_ref().map_or(Outcome::Done, Outcome::from_error);
+        *self.counts.entry((change, outcome)).or_default() += 1;
+        match error {
+            None => {
+                let names = self.changed.entry(change).or_default();
+                if names.len() < EventText::MAX_JOBS {
+                    names.push(job.into());
+                }
+            }
+            Some(PatchError::Gone) => {}
+            Some(error) => {
+                self.is_forbidden |= matches!(error, PatchError::Forbidden(_));
+                self.is_unavailable |=
+                    matches!(&error, PatchError::Unavailable(why) if why.kind.is_server_failure());
+                self.failure.get_or_insert_with(|| (job.into(), error));
+            }
+        }
+    }
+
+    /// Whether further attempts are left to the next pass.
+    pub(crate) const fn are_ended(&self) -> bool {
+        self.is_forbidden || self.is_unavailable
+    }
 }
 
 /// The CronJobs with `stop-jobs`. Those of a namespace are checked together, with one list.

@@ -11,7 +11,7 @@ use dayshift_workload::{DesiredJobs, JobChange, events::EventText};
 use crate::{
     clock::{guard::Now, timers::Timers},
     events::Events,
-    followups::jobs::{CronJobTarget, JobPatch, Jobs, JobsPass, JobsPassResult},
+    followups::jobs::{CronJobTarget, JobPatches, Jobs, JobsPass, JobsPassResult},
     object::rare::Reason,
     store::Store,
     telemetry::{metrics::Telemetry, outcome::Outcome},
@@ -49,19 +49,19 @@ impl Jobs {
             list_error,
         } = result;
         self.end_pass(&namespace);
-        let mut attempts = cron_jobs.iter().flat_map(|(_, attempts)| attempts);
-        if list_error.is_none() && attempts.all(is_permitted) {
+        let mut patches = cron_jobs.iter().map(|(_, patches)| patches);
+        if list_error.is_none() && !patches.any(|patches| patches.is_forbidden) {
             for (target, _) in &cron_jobs {
                 let events = &mut reporter.events;
                 events.clear_missing(&target.object, Reason::JobsForbidden);
             }
         }
         let mut missing_until = None;
-        for (target, attempts) in cron_jobs {
-            reporter.report_changes(&target, &attempts);
+        for (target, patches) in cron_jobs {
+            reporter.report_changes(&target, &patches);
             let failure = match &list_error {
                 Some(error) => Some(JobsFailure::from_list(error)),
-                None => attempts.iter().find_map(JobsFailure::from_attempt),
+                None => patches.failure.as_ref().map(JobsFailure::from_patch),
             };
             if let Some(failure) = failure {
                 let until = self.fail(&target, &failure, reporter);
@@ -106,21 +106,16 @@ impl Jobs {
 
 impl JobsReporter<'_> {
     /// Counts the attempts, and reports the successful ones in the log and in an Event of the CronJob.
-    fn report_changes(&mut self, target: &CronJobTarget, attempts: &[JobPatch]) {
-        for attempt in attempts {
-            let error = attempt.result.as_ref().err();
-            let outcome = error.map_or(Outcome::Done, Outcome::from_error);
-            self.telemetry.jobs.count(attempt.change, outcome, 1);
+    fn report_changes(&mut self, target: &CronJobTarget, patches: &JobPatches) {
+        for ((change, outcome), count) in &patches.counts {
+            self.telemetry.jobs.count(*change, *outcome, *count as u64);
         }
-        for change in [JobChange::Suspend, JobChange::Resume] {
-            let done = attempts
-                .iter()
-                .filter(|attempt| attempt.change == change && attempt.result.is_ok());
-            let names: Vec<&str> = done.map(|attempt| &*attempt.job).collect();
-            if names.is_empty() {
-                continue;
+        for (change, names) in &patches.changed {
+            if *change == JobChange::Release {
+                continue; // Only our label was removed.
             }
-            let event = EventText::jobs_changed(change, &names);
+            let count = patches.counts[&(*change, Outcome::Done)];
+            let event = EventText::jobs_changed(*change, names, count);
             let object = &target.object;
             tracing::info!(kind = %object.kind, %object, "{}", event.text);
             self.events.announce(object, event, self.now);
@@ -149,24 +144,18 @@ impl JobsFailure {
         }
     }
 
-    /// Returns `None` for a success, and for a Job that was deleted.
-    fn from_attempt(attempt: &JobPatch) -> Option<Self> {
-        let error = attempt.result.as_ref().err()?;
+    fn from_patch((job, error): &(Box<str>, PatchError)) -> Self {
         let (reason, delays) = match error {
-            PatchError::Gone => return None,
-            PatchError::Conflict | PatchError::Unavailable(_) => (None, &Delays::OBJECT),
+            PatchError::Gone | PatchError::Conflict | PatchError::Unavailable(_) => {
+                (None, &Delays::OBJECT)
+            }
             PatchError::Rejected(_) => (Some(Reason::JobsFailed), &Delays::REJECTED),
             PatchError::Forbidden(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
         };
-        Some(Self {
-            why: format!("{}: {error}", attempt.job),
+        Self {
+            why: format!("{job}: {error}"),
             reason,
             delays,
-        })
+        }
     }
-}
-
-/// Whether an attempt did not fail because of a missing permission.
-const fn is_permitted(attempt: &JobPatch) -> bool {
-    !matches!(&attempt.result, Err(PatchError::Forbidden(_)))
 }

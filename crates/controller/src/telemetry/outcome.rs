@@ -3,7 +3,7 @@
 use dayshift_cluster::write::PatchError;
 
 /// How an attempt at a transition ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     /// The count and the state were changed.
     Done,

@@ -138,25 +138,27 @@ impl EventText {
     }
 }
 
-/// The maximum number of Jobs in a text, and the maximum length of a name.
-const MAX_JOBS: usize = 4;
+/// The maximum length of a Job's name in a text.
 const MAX_NAME: usize = 100;
 
 impl EventText {
-    /// These Jobs of a CronJob were suspended after a stop, or resumed after a start.
-    pub fn jobs_changed(change: JobChange, names: &[&str]) -> Self {
+    /// The maximum number of Jobs that a text names.
+    pub const MAX_JOBS: usize = 4;
+
+    /// This many Jobs of a CronJob were suspended after a stop, or resumed after a start. `names` are those of
+    /// the first [`Self::MAX_JOBS`].
+    pub fn jobs_changed(change: JobChange, names: &[Box<str>], count: usize) -> Self {
         let (reason, verb) = match change {
             JobChange::Suspend => (EventReason::JobsSuspended, "suspended"),
             JobChange::Resume | JobChange::Release => (EventReason::JobsResumed, "resumed"),
         };
-        let shown = names.iter().take(MAX_JOBS);
-        let shown: Vec<_> = shown.map(|name| cut_chars(name, MAX_NAME)).collect();
-        let more = names.len().saturating_sub(MAX_JOBS);
+        let shown: Vec<_> = names.iter().map(|name| cut_chars(name, MAX_NAME)).collect();
+        let more = count.saturating_sub(names.len());
         let more = match more {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let jobs = counted(u32::try_from(names.len()).unwrap_or(u32::MAX), "Job");
+        let jobs = counted(u32::try_from(count).unwrap_or(u32::MAX), "Job");
         let text = format!("{verb} {jobs}: {}{more}", shown.join(", "));
         Self::new(reason, text)
     }
