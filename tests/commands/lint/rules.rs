@@ -392,6 +392,49 @@ fn each_rule_finds_its_problem_at_the_right_position() {
         ),
         (
             web(&[
+                "dayshift/hours: 09:00-19:00; Sat 20:00-20:30",
+                "dayshift/notice: 31m",
+            ]),
+            vec!["notice-beyond-window 7:22"],
+        ),
+        (
+            web(&[
+                "dayshift/hours: 09:00-19:00; Sat 20:00-20:30",
+                "dayshift/notice: 30m",
+            ]),
+            vec![],
+        ),
+        // The second start does not shorten the window.
+        (
+            web(&[
+                "dayshift/start: '09:00; 18:45'",
+                "dayshift/stop: '19:00'",
+                "dayshift/notice: 30m",
+            ]),
+            vec![],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/notice: 31m",
+                "dayshift/wake-on-request: 30m; while-used",
+            ]),
+            vec!["notice-beyond-window 7:22"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/notice: 30m",
+                "dayshift/wake-on-request: 30m; while-used",
+            ]),
+            vec![],
+        ),
+        (
+            web(&["dayshift/notice: 31m", "dayshift/stop-after: 30m"]),
+            vec!["notice-beyond-window 6:22"],
+        ),
+        (
+            web(&[
                 "downscaler/uptime: Mon-Fri 09:00-19:00 UTC",
                 "downscaler/exclude: 'true'",
             ]),

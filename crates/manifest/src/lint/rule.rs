@@ -61,6 +61,7 @@ pub enum LintRule {
     NeverRuns,
     FixedOffset,
     JitterBeyondWindow,
+    NoticeBeyondWindow,
     Autoscaler,
     ConflictingManager,
     StateLabels,

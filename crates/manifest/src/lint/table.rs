@@ -118,6 +118,7 @@ pub(crate) const RULES: &[RuleRow] = &[
     row(LintRule::NeverRuns, "never-runs", Warning, "A CronJob none of whose times are within its running hours.", &[Workload(object::never_runs)]),
     row(LintRule::FixedOffset, "fixed-offset", Warning, "A time zone with a fixed offset, whose clocks never change.", &[Schedule(dates::fixed_offset)]),
     row(LintRule::JitterBeyondWindow, "jitter-beyond-window", Warning, "A `jitter` longer than the time between a start and its stop.", &[Schedule(times::jitter_beyond_window)]),
+    row(LintRule::NoticeBeyondWindow, "notice-beyond-window", Warning, "A `notice` longer than a running window, a wake by a request, or `stop-after`.", &[Schedule(times::notice_beyond_window)]),
     row(LintRule::Autoscaler, "autoscaler", Warning, "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.", &[Workload(other_controllers::autoscaler)]),
     row(LintRule::ConflictingManager, "conflicting-manager", Warning, "An Application, a Kustomization, a HelmRelease or an operator that reverts the count of a scheduled workload.", &[Workload(kinds::operated), Other(other_controllers::reverts_counts)]),
     row(LintRule::StateLabels, "state-labels", Warning, "Labels in a manifest that dayshift writes.", &[Workload(keys::state_labels)]),

@@ -8,7 +8,7 @@ use dayshift_schedule::{
     Action, Boundary, Direction, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
 };
 use dayshift_text::quote;
-use dayshift_workload::{Inputs, Key, ParsedInputs, read};
+use dayshift_workload::{Inputs, Key, ParsedInputs, WakeOnRequest, read};
 
 use crate::{
     lint::{
@@ -362,35 +362,79 @@ pub(crate) fn one_minute(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
     }
 }
 
+/// The maximum number of windows to check: one in three minutes of a year.
+const MAX_WINDOWS: usize = 200_000;
+
+/// The running windows of the year: the first start after a stop, and the next stop.
+fn windows(
+    check: &ScheduleCheck<'_>,
+    schedule: &Schedule,
+) -> impl Iterator<Item = (DateTime<Utc>, DateTime<Utc>)> {
+    let period = check.period;
+    let next = move |direction, after| {
+        let next = schedule.next_boundary(direction, after, TimeDelta::zero())?;
+        (next.at < period.until).then_some(next.at)
+    };
+    let mut after = period.from;
+    let window = move || {
+        let start = next(Direction::Up, after)?;
+        after = next(Direction::Down, start)?;
+        Some((start, after))
+    };
+    iter::from_fn(window).take(MAX_WINDOWS)
+}
+
 /// A jitter that can delay a start until after its stop.
 pub(crate) fn jitter_beyond_window(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
     let Some(spec) = check.spec.filter(|spec| !spec.jitter.is_zero()) else {
         return;
     };
-    let (schedule, none) = (&spec.schedule, TimeDelta::zero());
-    let next = |direction, after| {
-        let next = schedule.next_boundary(direction, after, none)?;
-        (next.at < check.period.until).then_some(next.at)
+    let schedule = &spec.schedule;
+    let last_start = |(_, stop): (DateTime<Utc>, DateTime<Utc>)| {
+        let start = schedule.latest_at(stop - TimeDelta::seconds(1), TimeDelta::zero())?;
+        (stop - start.at < spec.jitter).then_some((start.at, stop))
     };
-    let mut after = check.period.from;
-    // From one stop that follows a start to the next.
-    while let Some(stop) = next(Direction::Up, after).and_then(|start| next(Direction::Down, start))
-    {
-        let start = schedule.latest_at(stop - TimeDelta::seconds(1), none);
-        if let Some(start) = start.filter(|start| stop - start.at < spec.jitter) {
-            let message = format!(
-                "this is longer than the time from the start at {} to its stop at {}: that start \
-                    might come only just before its stop",
-                shown(check.local(start.at)),
-                shown(check.local(stop))
-            );
-            let line = valid_line(check.prefix, Key::Jitter);
-            let help = format!("write a shorter one, such as {line}");
-            found.push(check.on(Key::Jitter, LintRule::JitterBeyondWindow, message, help));
-            return;
-        }
-        after = stop;
+    if let Some((start, stop)) = windows(check, schedule).find_map(last_start) {
+        let message = format!(
+            "this is longer than the time from the start at {} to its stop at {}: that start \
+                might come only just before its stop",
+            shown(check.local(start)),
+            shown(check.local(stop))
+        );
+        let line = valid_line(check.prefix, Key::Jitter);
+        let help = format!("write a shorter one, such as {line}");
+        found.push(check.on(Key::Jitter, LintRule::JitterBeyondWindow, message, help));
     }
+}
+
+/// A stop notice that is sent when the workload starts, because it is longer than the time until its stop.
+pub(crate) fn notice_beyond_window(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
+    let spec = check.spec.and_then(|spec| Some((spec, spec.notice?)));
+    let Some((spec, notice)) = spec.filter(|(_, notice)| !notice.is_zero()) else {
+        return;
+    };
+    let wake = WakeOnRequest::parse(check.text(Key::WakeOnRequest)).ok();
+    let durations = [
+        (Key::WakeOnRequest, wake.map(|wake| wake.lasts)),
+        (Key::StopAfter, spec.stop_after.map(|after| after.duration)),
+    ];
+    let shorter = durations
+        .into_iter()
+        .find(|(_, duration)| duration.is_some_and(|duration| duration < notice));
+    let window = windows(check, &spec.schedule).find(|(start, stop)| *stop - *start < notice);
+    let limit = match (shorter, window) {
+        (Some((key, _)), _) => format!("the duration in {}", check.prefix.annotation(key)),
+        (None, Some((start, stop))) => format!(
+            "the time from the start at {} to its stop at {}",
+            shown(check.local(start)),
+            shown(check.local(stop))
+        ),
+        (None, None) => return,
+    };
+    let message = format!("this is longer than {limit}: the notice is sent at the start");
+    let line = valid_line(check.prefix, Key::Notice);
+    let help = format!("write a shorter one, such as {line}");
+    found.push(check.on(Key::Notice, LintRule::NoticeBeyondWindow, message, help));
 }
 
 /// Whether none of the times of a CronJob is within its running hours. `false` if the files do not
