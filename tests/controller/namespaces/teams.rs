@@ -36,6 +36,17 @@ fn noon() -> Sandbox {
     scenario
 }
 
+/// A Friday noon with a Deployment of each of two teams, whose defaults have these hours.
+fn two_teams(hours: &str) -> Sandbox {
+    let scenario = noon();
+    scenario.api.namespace("shop");
+    for namespace in ["dev", "shop"] {
+        scenario.apply(deployment("web").namespace(namespace).replicas(3));
+        write(&scenario, namespace, json!({"hours": hours}));
+    }
+    scenario
+}
+
 fn config_map(namespace: &str, name: &str, data: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "ConfigMap",
@@ -285,16 +296,7 @@ fn namespace_can_forbid_the_defaults_of_its_team() {
 /// It is neither allowed nor forbidden, so nothing changes in this namespace.
 #[test]
 fn unclear_permission_rejects_only_the_workloads_of_its_namespace() {
-    let scenario = noon();
-    scenario.api.namespace("shop");
-    for namespace in ["dev", "shop"] {
-        scenario.apply(deployment("web").namespace(namespace).replicas(3));
-        write(
-            &scenario,
-            namespace,
-            json!({"hours": "Mon-Fri 09:00-15:00"}),
-        );
-    }
+    let scenario = two_teams("Mon-Fri 09:00-15:00");
     annotate(&scenario, "dev", &[("team-defaults", Some("maybe"))]);
     scenario.pass(Duration::from_secs(2));
     let events = scenario.api.list("Event");
@@ -474,16 +476,7 @@ fn missing_permission_is_reported_and_leaves_only_workloads_that_might_inherit()
 /// correction takes effect.
 #[test]
 fn hostile_config_map_affects_only_its_own_namespace() {
-    let scenario = noon();
-    scenario.api.namespace("shop");
-    for namespace in ["dev", "shop"] {
-        scenario.apply(deployment("web").namespace(namespace).replicas(3));
-        write(
-            &scenario,
-            namespace,
-            json!({"hours": "Mon-Fri 09:00-19:00"}),
-        );
-    }
+    let scenario = two_teams("Mon-Fri 09:00-19:00");
     let many: serde_json::Map<_, _> = (0..10_000)
         .map(|number| (format!("key-{number}"), json!("value")))
         .collect();
