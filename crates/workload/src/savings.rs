@@ -6,7 +6,7 @@ use std::{fmt, iter::Sum, ops::Sub};
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_text::{counted, quote};
 
-use crate::{Footprint, Label, NANOS, Observed, ParsedInputs, Phase, Replicas};
+use crate::{Footprint, Inputs, Label, NANOS, Observed, ParsedInputs, Phase, Replicas};
 
 /// Resources that schedules keep from running now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,15 +44,20 @@ impl Sum for StoppedCapacity {
 
 /// Whether the schedule or `sleep-until` keeps an object stopped. If a user has raised its count
 /// since, it is not. `None` without a schedule.
-pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<bool> {
+pub fn is_kept_stopped(
+    inputs: &Inputs,
+    replicas: Replicas,
+    phase: Option<Phase>,
+    parsed: &ParsedInputs,
+) -> Option<bool> {
     let stop = match parsed {
         ParsedInputs::Scheduled(spec) => spec.stop_replicas,
         // If the schedule is rejected, the object keeps the state of the previous one.
-        ParsedInputs::Invalid(_) => observed.inputs.stop_replicas(),
+        ParsedInputs::Invalid(_) => inputs.stop_replicas(),
         ParsedInputs::Unscheduled => return None,
     };
-    let is_down = observed.phase().is_some_and(Phase::follows_a_stop);
-    Some(is_down && observed.replicas <= stop)
+    let is_down = phase.is_some_and(Phase::follows_a_stop);
+    Some(is_down && replicas <= stop)
 }
 
 /// The resources that do not run now because of the schedule: the replicas that would run without

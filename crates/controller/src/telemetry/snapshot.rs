@@ -175,12 +175,19 @@ impl ObjectSnapshot {
 
     /// Whether the schedule or an override keeps it stopped; `None` if it has no schedule.
     pub(super) fn is_kept_stopped(&self) -> Option<bool> {
-        is_kept_stopped(&self.observed(), &self.parsed)
+        is_kept_stopped(&self.inputs, self.replicas, self.state.phase, &self.parsed)
     }
 
     /// Whether dayshift keeps it stopped although its schedule requires it to run.
     pub(super) fn is_against_schedule(&self) -> bool {
-        self.state.saved.is_some() && is_stopped_against_schedule(&self.observed(), &self.parsed)
+        !self.deleting
+            && is_stopped_against_schedule(
+                &self.object,
+                &self.inputs,
+                self.replicas,
+                &self.state,
+                &self.parsed,
+            )
     }
 
     /// Whether it has a schedule and replicas that do not request both CPU and memory.

@@ -261,7 +261,15 @@ impl WorkloadStatus {
             }
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
-                let is_against_schedule = is_stopped_against_schedule(observed, parsed);
+                let (object, inputs) = (&observed.object, &observed.inputs);
+                let is_against_schedule = !observed.deleting
+                    && is_stopped_against_schedule(
+                        object,
+                        inputs,
+                        observed.replicas,
+                        &state,
+                        parsed,
+                    );
                 status.follow(spec, parsed, observed, is_against_schedule, changed, now);
             }
             // If a schedule is removed, the label is removed too. So there is a schedule that is not

@@ -14,10 +14,12 @@ use crate::{
         memory::Memory,
         start_wait::{DependencyState, StartWait, WaitingStart},
     },
-    inputs::{overrides::Override, parse::ParsedInputs},
-    keys::{Label, Prefix},
+    inputs::{effective::Inputs, overrides::Override, parse::ParsedInputs},
+    keys::Prefix,
     observed::Observed,
+    replicas::Replicas,
     state::{Phase, State},
+    workload_ref::WorkloadRef,
 };
 
 /// How long a change can be late before it is overdue. A controller acts within milliseconds, but
@@ -213,19 +215,23 @@ pub fn next_stop(
 /// next start. For example: a copy was adopted while stopped, the clock was wrong, or the time zone
 /// or the calendars have changed. A start that is due now is not included.
 ///
-/// Between `last` and `next` the schedule requires the same, so the labels are sufficient.
-pub fn is_stopped_against_schedule(observed: &Observed, parsed: &ParsedInputs) -> bool {
+/// Between `last` and `next` the schedule requires the same, so the state is sufficient.
+pub fn is_stopped_against_schedule(
+    object: &WorkloadRef,
+    inputs: &Inputs,
+    replicas: Replicas,
+    state: &State,
+    parsed: &ParsedInputs,
+) -> bool {
     let ParsedInputs::Scheduled(spec) = parsed else {
         return false;
     };
-    let is_saved = observed.labels.text(Label::SavedReplicas).is_some();
-    let is_held = observed.phase().is_none_or(Phase::is_override);
-    if !is_saved || is_held || observed.deleting {
+    let is_held = state.phase.is_none_or(Phase::is_override);
+    if state.saved.is_none() || is_held {
         return false;
     }
-    let state = observed.state();
-    let back = |last| spec.restoring_action(&observed.object, observed.replicas, &state, last);
+    let back = |last| spec.restoring_action(object, replicas, state, last);
     // Hashing is expensive and rarely needed, so it comes last.
     state.last.and_then(back).is_some()
-        && state.fingerprint == Some(observed.inputs.fingerprint(&observed.object.uid))
+        && state.fingerprint == Some(inputs.fingerprint(&object.uid))
 }
