@@ -8,7 +8,7 @@ use std::{
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
 use dayshift_controller::Telemetry;
-use dayshift_manifest::plan::{CountedWith, OperatorResource, OtherManagers};
+use dayshift_manifest::plan::{OperatorResource, OtherManagers};
 use dayshift_operations::status::WorkloadStatus;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
@@ -253,7 +253,7 @@ impl Row {
         let operator = self.status.notes.iter().find_map(|note| match note {
             Condition::Operated { by } => Some(OperatorResource::Unscheduled(by.clone())),
             Condition::OwnerScheduled { .. } => {
-                Some(OperatorResource::Scheduled(CountedWith::Itself))
+                Some(OperatorResource::Scheduled(self.status.counted_with))
             }
             _ => None,
         });

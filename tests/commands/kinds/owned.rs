@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::fake_server::Cluster;
+use crate::dashboard::browser::Served;
+use crate::fake_server::{Cluster, Controller};
 use crate::program::dayshift_with;
 
 const OWNED: &str = r#"
@@ -386,6 +387,41 @@ spec: {{shutdown: false{size}}}
         }
         let ran = cluster.dayshift(&[&plan[..], &["-o", "summary-json"]].concat());
         assert_eq!(ran.json()["all"]["replicas"], 3, "{has_size}: {ran:?}");
+    }
+}
+
+/// The controller has stopped both. With an unknown size of the resource, only the workload counts.
+#[test]
+fn stopped_replicas_of_a_copied_schedule_count_once() {
+    let asleep =
+        json!({"dayshift/hours": "00:00-24:00", "dayshift/sleep-until": "2099-01-01 00:00"});
+    let kinds = format!("--kinds=deployments,{RESOURCE}");
+    for instances in [json!([{"replicas": 3}]), Value::Null] {
+        let cluster = operated_cluster(&asleep, &asleep, |_| json!({}));
+        let spec = json!({"spec": {"instances": instances}});
+        cluster
+            .api
+            .merge("PostgresCluster", "dev", "db", &spec)
+            .unwrap();
+        let _controller = Controller::with(&cluster, &[&kinds]);
+        for (kind, name) in [("PostgresCluster", "db"), ("Deployment", "web")] {
+            let state = || {
+                let object = cluster.api.get(kind, "dev", name).unwrap();
+                object["metadata"]["labels"]["dayshift/state"].clone()
+            };
+            while state() != "slept" {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        }
+        let expected = "Stopped by schedules now: 3 replicas.";
+        let ran = cluster.dayshift(&["status", &kinds, "-o", "wide"]);
+        assert!(ran.out.contains(expected), "{instances}: {ran:?}");
+        let served = Served::of(&cluster, &[&kinds]);
+        for path in ["/", "/ns/dev"] {
+            let page = served.page(path);
+            let text = page.text();
+            assert!(text.contains(expected), "{instances} {path}: {text}");
+        }
     }
 }
 

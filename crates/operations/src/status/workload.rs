@@ -8,10 +8,11 @@ use dayshift_cluster::{
     decode::WithManagers,
     read::{Autoscalers, CorrectionLimits, Services},
 };
+use dayshift_manifest::plan::CountedWith;
 use dayshift_schedule::{Action, Direction, Since, StopAfter, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Author, ChangeKind, Dependency, Duty, Enforce, IgnoredDependency, Inputs, Kind, OVERDUE_GRACE,
+    Author, ChangeKind, Dependency, Duty, Enforce, IgnoredDependency, Kind, OVERDUE_GRACE,
     Observed, Origin, Overdue, Override, ParseContext, ParsedInputs, Phase, Prefix, Problem,
     Readiness, Replicas, RequestCoverage, ResourceRequests, ScheduleSpec, State, WorkloadRef,
     events::{Condition, Message, RevertEnd, Subject, restore_command},
@@ -47,8 +48,10 @@ pub struct WorkloadStatus {
     pub requests: ResourceRequests,
     /// The readiness.
     pub readiness: Readiness,
-    /// The capacity that is stopped now.
+    /// The capacity that is stopped now. It is zero if another object's capacity includes it.
     pub stopped_capacity: StoppedCapacity,
+    /// The object whose capacity and savings include those of the workload.
+    pub counted_with: CountedWith,
     /// The saved count.
     pub saved: Option<Replicas>,
     /// The next boundary, or the end of the active override.
@@ -194,7 +197,9 @@ impl WorkloadStatus {
             status.notes.extend(target_not_lowered(&observed, managed));
         }
         let status = match owner {
-            Some(owner) => status.set_by_operator(owner, is_scheduled),
+            Some((owner, counted_with)) => {
+                status.set_by_operator(owner, counted_with, is_scheduled)
+            }
             None => status,
         };
         Some(status.with_correction_limits(&live.correction_limits))
@@ -202,7 +207,16 @@ impl WorkloadStatus {
 
     /// The status of a workload whose count is set by the operator of its scheduled owner. No other note
     /// about its count is correct.
-    fn set_by_operator(mut self, owner: Condition, is_scheduled: bool) -> Self {
+    fn set_by_operator(
+        mut self,
+        owner: Condition,
+        counted_with: CountedWith,
+        is_scheduled: bool,
+    ) -> Self {
+        self.counted_with = counted_with;
+        if counted_with == CountedWith::Owner {
+            self.stopped_capacity = StoppedCapacity::default();
+        }
         self.notes
             .retain(|note| !note.explains_count() && !matches!(note, Condition::NoSchedule { .. }));
         if !is_scheduled {
@@ -234,6 +248,7 @@ impl WorkloadStatus {
             requests: observed.footprint.requests,
             readiness: observed.readiness,
             stopped_capacity: stopped_capacity(observed, parsed),
+            counted_with: CountedWith::Itself,
             saved: state.saved,
             next: None,
             next_action: None,
@@ -682,13 +697,14 @@ impl WorkloadStatus {
     }
 }
 
-/// The condition of the custom resource that owns the workload, if it has a schedule itself. The
-/// fingerprint in copied labels shows that too if the resource was not read.
+/// The condition of the custom resource that owns the workload, if it has a schedule itself, and whether the
+/// savings of that resource include those of the workload. The fingerprint in copied labels shows the
+/// schedule too if the resource was not read.
 fn scheduled_owner(
     observed: &Observed,
     managed: &WithManagers,
     context: &StatusContext<'_>,
-) -> Option<Condition> {
+) -> Option<(Condition, CountedWith)> {
     let owner = managed.controller_owner()?;
     let fingerprint = observed.state().fingerprint;
     let has_its_labels = fingerprint.is_some_and(|fingerprint| fingerprint.belongs_to(&owner.uid));
@@ -697,18 +713,24 @@ fn scheduled_owner(
     let read = kind.and_then(|kind| {
         let live = context.live;
         let managed = live.find(&observed.object.namespace, &kind, &owner.name)?;
-        Some(live.observe_workload(&kind, managed).inputs)
+        Some(live.observe_workload(&kind, managed))
     });
-    let read = read.filter(Inputs::is_scheduled);
+    let read = read.filter(|resource| resource.inputs.is_scheduled());
     let has_its_schedule = || {
-        let copied = |owner: &Inputs| observed.inputs.copies_schedule_of(owner);
+        let copied = |owner: &Observed| observed.inputs.copies_schedule_of(&owner.inputs);
         read.as_ref().is_some_and(copied)
     };
     let is_owned = read.is_some() && observed.inputs.has_schedule();
-    (has_its_labels || is_owned).then(|| Condition::OwnerScheduled {
+    let has_size = |resource: &Observed| resource.footprint.replicas > 0;
+    let counted_with = match read.as_ref().is_some_and(has_size) {
+        true => CountedWith::Owner,
+        false => CountedWith::Itself,
+    };
+    let condition = || Condition::OwnerScheduled {
         owner: format!("{} {}", quote(&owner.kind), quote(&owner.name)),
         is_copy: has_its_labels || has_its_schedule(),
-    })
+    };
+    (has_its_labels || is_owned).then(|| (condition(), counted_with))
 }
 
 /// The condition of a stopped autoscaler that keeps its target above the minimum.
