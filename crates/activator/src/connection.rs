@@ -53,6 +53,9 @@ const HEAD: Duration = Duration::from_secs(5);
 /// permanently with a pod of its own.
 const IDLE: Duration = Duration::from_secs(3600);
 
+/// How long a visitor who keeps a workload awake waits until the watch shows the new end.
+const KEEP: Duration = Duration::from_secs(5);
+
 /// The time limit for a client to read a response.
 const LAST_BYTES: Duration = Duration::from_secs(2);
 
@@ -227,6 +230,9 @@ impl Connection {
                 self.respond(stream, Some(head), Outcome::Ignored).await;
                 return Some(ConnectionOutcome::Ignored);
             }
+            if head.keeps_awake && route.as_ref().is_some_and(|route| route.can_be_kept()) {
+                return Some(self.keep_awake(stream, head).await);
+            }
         }
         match self.prospect() {
             Prospect::Nothing(why) => return Some(self.refuse(stream, head, why).await),
@@ -236,6 +242,39 @@ impl Connection {
         let head = head.filter(|head| head.wants_page)?;
         self.respond(stream, Some(head), Outcome::Starting).await;
         Some(ConnectionOutcome::Page)
+    }
+
+    /// Prolongs the wake that the page shows, and responds when the watch has shown it.
+    async fn keep_awake(&self, stream: &mut impl Stream, head: &Head) -> ConnectionOutcome {
+        if head.is_cross_site {
+            self.respond(stream, Some(head), Outcome::CrossSite).await;
+            return ConnectionOutcome::Refused;
+        }
+        if let Prospect::Nothing(why) = self.prospect() {
+            return self.refuse(stream, Some(head), why).await;
+        }
+        let mut routes = self.shared.routes.clone();
+        if self.kept_end().is_some() {
+            self.ask(Some(head)).await;
+            let shown =
+                async { while self.kept_end().is_some() && routes.changed().await.is_ok() {} };
+            let _ = timeout(KEEP, shown).await;
+        }
+        let limits = self.shared.settings.wake_limits;
+        let is_kept = |route: Arc<Route>| route.targets.iter().any(|target| target.is_kept(limits));
+        let (response, outcome) = match self.route().is_some_and(is_kept) {
+            true => (Outcome::Kept, ConnectionOutcome::Kept),
+            // It has not begun, or the API server has rejected the new end.
+            false => (Outcome::NotKept, ConnectionOutcome::Refused),
+        };
+        self.respond(stream, Some(head), response).await;
+        outcome
+    }
+
+    /// The new end of the wake if a visitor keeps the workload awake now; `None` if that prolongs nothing.
+    fn kept_end(&self) -> Option<DateTime<Utc>> {
+        let limits = self.shared.settings.wake_limits;
+        self.route()?.kept_end(self.shared.clock.now(), limits)
     }
 
     /// Whether this request wakes nothing, by its path or its agent.
@@ -339,6 +378,7 @@ impl Connection {
                 .filter_map(|target| target.until)
                 .max()
                 .or(asked),
+            keep: self.kept_end().filter(|_| outcome == Outcome::Starting),
             opens: route.opens_at(now).filter(|_| outcome != Outcome::Starting),
             elapsed: self.shared.start_times.elapsed(&self.service),
             typical: self.shared.start_times.median(&self.service),

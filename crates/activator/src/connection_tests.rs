@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{clock::Clock, decode::StartFailure};
 use dayshift_schedule::Zone;
 use dayshift_workload::{AnsweredPaths, IgnoredPaths, Kind, Observed, WakeOnRequest};
@@ -255,6 +255,131 @@ async fn forwarded_request_prolongs_no_wake_without_while_used() {
     let mut got = vec![0; head.len()];
     client.read_exact(&mut got).await.unwrap();
     assert!(fixture.requests.try_recv().is_err());
+}
+
+/// The form on the waiting page, as a browser sends it with these headers.
+fn form(headers: &str) -> String {
+    format!("POST /cart/dayshift-keep-awake HTTP/1.1\r\nHost: dev.example.com\r\n{headers}\r\n\r\n")
+}
+
+const FROM_PAGE: &str = "Accept: text/html\r\nOrigin: https://dev.example.com\r\n\
+                         Referer: https://dev.example.com/cart?a=b\r\nContent-Length: 0";
+
+#[tokio::test(start_paused = true)]
+async fn visitor_keeps_a_workload_awake_with_the_form_of_the_page() {
+    let mut fixture = Fixture::new(Value::Null);
+    fixture.show_wake("2h; keep 8h", 2);
+    let page = "GET /cart?a=b HTTP/1.1\r\nHost: dev.example.com\r\nAccept: text/html\r\n\r\n";
+    let page = fixture.answer(page).await;
+    let form_of_page =
+        "<form method=\"post\" action=\"./cart/dayshift-keep-awake\"><button>Keep it awake until ";
+    assert!(page.contains(form_of_page), "{page}");
+    assert!(page.contains("form-action 'self'"), "{page}");
+    // A browser sends the origin of a form only with this policy.
+    assert!(
+        page.contains("\r\nReferrer-Policy: same-origin\r\n"),
+        "{page}"
+    );
+    let (mut client, served) = fixture.connect();
+    client.write_all(form(FROM_PAGE).as_bytes()).await.unwrap();
+    let request = fixture.requests.recv().await.unwrap();
+    assert!(request.keeps_awake());
+    fixture.show_wake("2h; keep 8h", 8);
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    served.await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 303 See Other\r\n"), "{answer}");
+    assert!(
+        answer.contains("\r\nLocation: https://dev.example.com/cart?a=b\r\n"),
+        "{answer}"
+    );
+    // Again, and for a program.
+    for (headers, expected) in [
+        (FROM_PAGE, "HTTP/1.1 303 "),
+        ("Origin: https://dev.example.com", "HTTP/1.1 200 "),
+        ("Accept: application/json", "HTTP/1.1 200 "),
+    ] {
+        let answer = fixture.answer(&form(headers)).await;
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+    let json = fixture.answer(&form("Accept: application/json")).await;
+    let json: Value = serde_json::from_str(json.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(json["status"], "kept");
+    assert!(json["awakeUntil"].is_string(), "{json}");
+    assert!(
+        fixture.requests.try_recv().is_err(),
+        "it is kept awake already"
+    );
+    assert_eq!(fixture.metric("kept"), 5);
+    let page = "GET /cart HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n";
+    let page = fixture.answer(page).await;
+    assert!(!page.contains("<form"), "{page}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_site_cannot_keep_a_workload_awake() {
+    let mut fixture = Fixture::new(Value::Null);
+    fixture.show_wake("2h; keep 8h", 2);
+    for headers in [
+        "Accept: text/html\r\nOrigin: https://evil.example.com",
+        "Accept: text/html\r\nOrigin: null",
+        "Accept: text/html\r\nSec-Fetch-Site: cross-site\r\nOrigin: https://dev.example.com",
+        "Accept: text/html\r\nOrigin: https://dev.example.com\r\nOrigin: https://evil.example.com",
+    ] {
+        let answer = fixture.answer(&form(headers)).await;
+        assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
+        assert!(answer.ends_with("Only the waiting page of this service can keep it awake\n"));
+        assert!(fixture.requests.try_recv().is_err(), "{headers}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn form_keeps_nothing_awake_before_and_after_a_wake() {
+    let mut fixture = Fixture::new(Value::Null);
+    for (state, expected) in [
+        (TargetState::Off("it is paused"), "503"),
+        (TargetState::Asleep, "303"),
+        // Its schedule has started it.
+        (TargetState::Running, "303"),
+    ] {
+        fixture.show_with(state, &[], "2h; keep 8h", false);
+        let answer = fixture.answer(&form(FROM_PAGE)).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {expected} ")),
+            "{answer}"
+        );
+        let answer = fixture.answer(&form("Accept: application/json")).await;
+        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+        assert!(fixture.requests.try_recv().is_err(), "{state:?}");
+    }
+    assert_eq!(fixture.metric("kept"), 0);
+}
+
+/// For example, because of the limits of overrides.
+#[tokio::test(start_paused = true)]
+async fn program_learns_that_the_api_server_has_rejected_the_new_end() {
+    let mut fixture = Fixture::new(Value::Null);
+    fixture.show_wake("2h; keep 8h", 2);
+    let since = Instant::now();
+    let answer = fixture.answer(&form("Accept: application/json")).await;
+    assert!(fixture.requests.try_recv().unwrap().keeps_awake());
+    assert_eq!(since.elapsed(), Duration::from_secs(5));
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("\r\nRetry-After: 3\r\n"), "{answer}");
+    assert!(answer.contains("\"status\":\"not-kept\""), "{answer}");
+}
+
+#[tokio::test]
+async fn form_of_a_workload_without_keep_reaches_the_pod() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let (mut client, _served) = fixture.connect();
+    let head = form("Origin: https://evil.example.com");
+    client.write_all(head.as_bytes()).await.unwrap();
+    fixture.requests.recv().await.unwrap();
+    fixture.show(TargetState::Running, &[echo().await]);
+    let mut got = vec![0; head.len()];
+    client.read_exact(&mut got).await.unwrap();
+    assert_eq!(got, head.as_bytes());
 }
 
 #[tokio::test]
@@ -630,13 +755,33 @@ impl Fixture {
         self.show_with(TargetState::Running, ready, "30m; while-used", observes_use);
     }
 
+    /// Shows a workload that runs because of a wake from an hour ago until this many hours after its beginning.
+    fn show_wake(&self, wake: &str, hours: i64) {
+        let began = Utc::now() - TimeDelta::hours(1);
+        self.show_changed(TargetState::Running, &[], wake, false, |target| {
+            target.began = Some(began);
+            target.until = Some(began + TimeDelta::hours(hours));
+        });
+    }
+
     fn show_with(&self, state: TargetState, ready: &[SocketAddr], wake: &str, observes_use: bool) {
+        self.show_changed(state, ready, wake, observes_use, |_| {});
+    }
+
+    fn show_changed(
+        &self,
+        state: TargetState,
+        ready: &[SocketAddr],
+        wake: &str,
+        observes_use: bool,
+        change: impl FnOnce(&mut WakeTarget),
+    ) {
         let object = json!({
             "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
         });
         let workload: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
         let observed: Observed = workload.observe(&Kind::DEPLOYMENT, &settings().prefix);
-        let target = WakeTarget {
+        let mut target = WakeTarget {
             observed,
             wake: WakeOnRequest::parse(wake).unwrap(),
             ignored: IgnoredPaths::parse("/healthz").unwrap(),
@@ -654,6 +799,7 @@ impl Fixture {
             starts_until: None,
             needs: Vec::new(),
         };
+        change(&mut target);
         let pod = PodName {
             namespace: "dev".into(),
             name: "web-1".into(),

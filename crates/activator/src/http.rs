@@ -31,11 +31,24 @@ pub(crate) struct Head {
     pub(crate) agent: String,
     /// Whether a browser requests a page.
     pub(crate) wants_page: bool,
+    pub(crate) accepts_page: bool,
     pub(crate) accepts_json: bool,
     pub(crate) is_without_body: bool,
     /// Whether the method is GET or HEAD.
     pub(crate) is_plain_read: bool,
+    /// Whether it is a POST of the form on the waiting page.
+    pub(crate) keeps_awake: bool,
+    /// Whether a page of another site sent it, or its origin is unclear.
+    pub(crate) is_cross_site: bool,
+    /// The URL of the page with the form, if a browser sent it.
+    pub(crate) came_from: Option<Box<str>>,
 }
+
+/// The last segment of the path to which the form on the waiting page is sent.
+pub(crate) const KEEP_AWAKE: &str = "dayshift-keep-awake";
+
+/// The maximum length of a URL to which a browser returns.
+const MAX_URL: usize = 2_000;
 
 const METHODS: [&str; 9] = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
@@ -98,8 +111,15 @@ impl Head {
             path: shown(path),
             is_without_body: method == "HEAD",
             is_plain_read: matches!(method, "GET" | "HEAD"),
+            keeps_awake: method == "POST" && path.rsplit('/').next() == Some(KEEP_AWAKE),
             ..Self::default()
         };
+        if head.keeps_awake {
+            head.is_cross_site = is_cross_site(request);
+            let referrer = only_header(request, "referer").ok().flatten();
+            let referrer = referrer.filter(|url| url.len() <= MAX_URL && is_of_host(url, request));
+            head.came_from = referrer.map(Into::into);
+        }
         let mut accepts_page = false;
         for header in &*request.headers {
             let value = String::from_utf8_lossy(header.value);
@@ -114,6 +134,7 @@ impl Head {
             }
         }
         head.wants_page = accepts_page && head.is_plain_read;
+        head.accepts_page = accepts_page;
         head
     }
 
@@ -124,9 +145,145 @@ impl Head {
     }
 }
 
+/// The value of a header; an error if it occurs twice or contains other than visible ASCII characters, because
+/// a proxy and the activator could then read it in different ways.
+fn only_header<'r>(
+    request: &httparse::Request<'_, 'r>,
+    name: &str,
+) -> Result<Option<&'r str>, AmbiguousHeader> {
+    let headers = request.headers.iter();
+    let mut headers = headers.filter(|header| header.name.eq_ignore_ascii_case(name));
+    let Some(header) = headers.next() else {
+        return Ok(None);
+    };
+    if headers.next().is_some() {
+        return Err(AmbiguousHeader);
+    }
+    let is_plain = header.value.iter().all(u8::is_ascii_graphic);
+    let value = str::from_utf8(header.value).ok().filter(|_| is_plain);
+    value.map(Some).ok_or(AmbiguousHeader)
+}
+
+#[derive(Debug)]
+struct AmbiguousHeader;
+
+/// Whether a page of another site sent the request. Every browser sends `Sec-Fetch-Site` over HTTPS, and
+/// `Origin` with each POST; other programs send neither.
+fn is_cross_site(request: &httparse::Request<'_, '_>) -> bool {
+    match (
+        only_header(request, "sec-fetch-site"),
+        only_header(request, "origin"),
+    ) {
+        (Ok(Some(site)), Ok(_)) => site != "same-origin",
+        (Ok(None), Ok(Some(origin))) => !is_of_host(origin, request),
+        (Ok(None), Ok(None)) => false,
+        (Err(_), _) | (_, Err(_)) => true,
+    }
+}
+
+/// Whether this is a URL or an origin of the host that the client requests.
+fn is_of_host(url: &str, request: &httparse::Request<'_, '_>) -> bool {
+    let rest = url.strip_prefix("https://").or(url.strip_prefix("http://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let requested = only_header(request, "host").ok().flatten();
+    host.zip(requested).is_some_and(|(host, requested)| {
+        host.eq_ignore_ascii_case(requested) && !url.contains('\\')
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn form_of_the_page_is_recognized_by_its_method_and_last_segment() {
+        let long = format!("POST /{}/dayshift-keep-awake", "x".repeat(500));
+        for (line, expected) in [
+            ("POST /dayshift-keep-awake", true),
+            ("POST /shop/cart/dayshift-keep-awake?a", true),
+            (&*long, true),
+            ("GET /dayshift-keep-awake", false),
+            ("POST /dayshift-keep-awake/", false),
+            ("POST /a?/dayshift-keep-awake", false),
+            ("POST /not-dayshift-keep-awake", false),
+        ] {
+            let head = request(&format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n"));
+            assert_eq!(head.keeps_awake, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn request_of_another_site_is_recognized_by_its_headers() {
+        for (headers, expected) in [
+            ("", false),
+            ("Origin: http://dev.example.com", false),
+            ("Origin: https://DEV.example.com", false),
+            ("Sec-Fetch-Site: same-origin", false),
+            // A proxy changed the Host.
+            (
+                "Sec-Fetch-Site: same-origin\r\nOrigin: https://public.example.com",
+                false,
+            ),
+            (
+                "Sec-Fetch-Site: same-site\r\nOrigin: https://dev.example.com",
+                true,
+            ),
+            ("Sec-Fetch-Site: cross-site", true),
+            ("Sec-Fetch-Site: none", true),
+            ("Origin: null", true),
+            ("Origin: https://evil.example.com", true),
+            ("Origin: https://dev.example.com:8443", true),
+            ("Origin: https://dev.example.com@evil.example.com", true),
+            ("Origin: https://dev.example.com.evil.example.com", true),
+            ("Origin:", true),
+            // Two proxies or a smuggled header.
+            (
+                "Origin: https://dev.example.com\r\norigin: https://evil.example.com",
+                true,
+            ),
+            (
+                "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site",
+                true,
+            ),
+            (
+                "Origin: https://dev.example.com\r\nHost: evil.example.com",
+                true,
+            ),
+            ("Origin: https://dev.example.com\u{e9}", true),
+        ] {
+            let head = request(&format!(
+                "POST /dayshift-keep-awake HTTP/1.1\r\nHost: dev.example.com\r\n{headers}\r\n\r\n"
+            ));
+            assert_eq!(head.is_cross_site, expected, "{headers}");
+        }
+    }
+
+    #[test]
+    fn browser_returns_only_to_a_page_of_the_requested_host() {
+        let long = format!("https://dev.example.com/{}", "x".repeat(MAX_URL));
+        for (referrer, is_kept) in [
+            ("https://dev.example.com/cart?a=b%0d", true),
+            ("http://dev.example.com", true),
+            ("https://evil.example.com/", false),
+            ("https://dev.example.com@evil.example.com/", false),
+            ("https://dev.example.com/\\evil.example.com/", false),
+            ("//dev.example.com/", false),
+            ("javascript://dev.example.com/%0aalert(1)", false),
+            ("https://dev.example.com/a b", false),
+            ("https://dev.example.com/\u{e9}", false),
+            (&*long, false),
+            (
+                "https://dev.example.com/\r\nReferer: https://dev.example.com/",
+                false,
+            ),
+        ] {
+            let head = request(&format!(
+                "POST /dayshift-keep-awake HTTP/1.1\r\nHost: dev.example.com\r\nReferer: {referrer}\r\n\r\n"
+            ));
+            let expected = is_kept.then_some(referrer);
+            assert_eq!(head.came_from.as_deref(), expected, "{referrer}");
+        }
+    }
 
     #[test]
     fn head_is_parsed_once_for_each_line() {

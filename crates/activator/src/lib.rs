@@ -18,6 +18,7 @@ mod memory_budget;
 mod page_template;
 mod pods;
 mod ports;
+mod prediction;
 #[doc(hidden)]
 pub mod probe;
 mod response;
@@ -35,10 +36,10 @@ mod wakes;
 mod writes;
 
 pub use page_template::{MAX_TEMPLATE, PageTemplate, TemplateError};
+pub use prediction::{RequestedWake, request_wakes};
 pub use response::PageSettings;
 pub use run::run;
 pub use service::ServiceName;
 pub use settings::{IGNORED_AGENTS, Settings};
 pub use target::WakeLimits;
 pub use telemetry::Telemetry;
-pub use wakes::{RequestedWake, request_wakes};

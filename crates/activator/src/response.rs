@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
 use crate::{
-    http::Head,
+    http::{Head, KEEP_AWAKE},
     page_template::{PageTemplate, Placeholder},
 };
 
@@ -39,6 +39,8 @@ pub(crate) struct ServiceStatus {
     pub(crate) since: Option<DateTime<Utc>>,
     /// The end of the wake.
     pub(crate) until: Option<DateTime<Utc>>,
+    /// The end of the wake if the visitor keeps the workload awake; `None` if that is not possible.
+    pub(crate) keep: Option<DateTime<Utc>>,
     /// From when a request wakes it again, or its schedule starts it.
     pub(crate) opens: Option<DateTime<Utc>>,
     /// The seconds since the start began.
@@ -58,6 +60,7 @@ impl Default for ServiceStatus {
             zone: Zone::UTC,
             since: None,
             until: None,
+            keep: None,
             opens: None,
             elapsed: None,
             typical: None,
@@ -92,6 +95,12 @@ pub(crate) enum Outcome<'w> {
     Ignored,
     /// It did not become ready in time.
     TimedOut,
+    /// The visitor keeps it awake.
+    Kept,
+    /// The visitor wants to keep it awake, which is not possible now.
+    NotKept,
+    /// A page of another site wants to keep it awake.
+    CrossSite,
 }
 
 impl Outcome<'_> {
@@ -103,6 +112,9 @@ impl Outcome<'_> {
             Self::Stopped(_) => "stopped",
             Self::Ignored => "ignored",
             Self::TimedOut => "timed-out",
+            Self::Kept => "kept",
+            Self::NotKept => "not-kept",
+            Self::CrossSite => "forbidden",
         }
     }
 
@@ -112,6 +124,17 @@ impl Outcome<'_> {
             Self::Closed(_) => "This service is closed",
             Self::Stopped(_) | Self::Ignored => "This service is stopped",
             Self::TimedOut => "This service did not become ready in time",
+            Self::Kept => "This service stays awake",
+            Self::NotKept | Self::CrossSite => "This service was not kept awake",
+        }
+    }
+
+    /// The status of the response to a program.
+    const fn status_line(self) -> &'static str {
+        match self {
+            Self::Kept => "200 OK",
+            Self::CrossSite => "403 Forbidden",
+            _ => "503 Service Unavailable",
         }
     }
 
@@ -126,15 +149,18 @@ impl Outcome<'_> {
                 "This service is stopped, and this request does not wake it".to_owned()
             }
             Self::TimedOut => "This service did not become ready in time".to_owned(),
+            Self::Kept => "This service stays awake".to_owned(),
+            Self::NotKept => "The wake of this service could not be prolonged now".to_owned(),
+            Self::CrossSite => "Only the waiting page of this service can keep it awake".to_owned(),
         }
     }
 
     /// The seconds after which a retry can succeed.
     fn retry_after(self, status: &ServiceStatus, now: DateTime<Utc>) -> Option<i64> {
         match self {
-            Self::Starting | Self::TimedOut => Some(RETRY_AFTER),
+            Self::Starting | Self::TimedOut | Self::NotKept => Some(RETRY_AFTER),
             Self::Closed(_) => Some((status.opens? - now).num_seconds().max(RETRY_AFTER)),
-            Self::Stopped(_) | Self::Ignored => None,
+            Self::Stopped(_) | Self::Ignored | Self::Kept | Self::CrossSite => None,
         }
     }
 }
@@ -144,7 +170,8 @@ pub(crate) const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 0\r\n\
     Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
 
-/// A response with status 503.
+/// A response with status 503, or the result of the form on the page. A browser that sent the form returns to
+/// the page.
 pub(crate) fn response(
     head: &Head,
     outcome: Outcome<'_>,
@@ -173,19 +200,26 @@ pub(crate) fn response(
     if outcome == Outcome::Starting {
         headers += &format!("Refresh: {RETRY_AFTER}\r\n");
     }
+    let mut status_line = outcome.status_line();
+    if head.accepts_page && matches!(outcome, Outcome::Kept | Outcome::NotKept) {
+        let page = head.came_from.as_deref().unwrap_or("./");
+        headers += &format!("Location: {page}\r\n");
+        status_line = "303 See Other";
+    }
     let length = body.len();
     let body = if head.is_without_body { "" } else { &body };
     format!(
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n{headers}\
+        "HTTP/1.1 {status_line}\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n{headers}\
          Cache-Control: no-store\r\nVary: Accept\r\nX-Content-Type-Options: nosniff\r\n\
-         Referrer-Policy: no-referrer\r\nContent-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n{body}"
+         Referrer-Policy: same-origin\r\nContent-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n{body}"
     )
     .into_bytes()
 }
 
-/// No scripts, forms, frames and requests. Styles and images are in the page itself.
+/// No scripts, frames and requests, and no forms except that of the page. Styles and images are in the page
+/// itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+                      form-action 'self'; frame-ancestors 'none'";
 
 struct View<'v> {
     head: &'v Head,
@@ -198,8 +232,12 @@ struct View<'v> {
 impl View<'_> {
     fn text(&self) -> String {
         let mut text = self.outcome.message();
-        if let (Outcome::Closed(_), Some(opens)) = (self.outcome, self.status.opens) {
-            text += &format!(" (it opens {})", self.shown(opens));
+        match (self.outcome, self.status.opens, self.status.until) {
+            (Outcome::Closed(_), Some(opens), _) => {
+                text += &format!(" (it opens {})", self.shown(opens));
+            }
+            (Outcome::Kept, _, Some(until)) => text += &format!(" until {}", self.shown(until)),
+            _ => {}
         }
         text + "\n"
     }
@@ -285,6 +323,20 @@ impl View<'_> {
                     dt { "Contact" } dd { (contact) }
                 }
             }
+            @if let Some(keep) = status.keep {
+                form method="post" action=(self.keep_awake_url()) {
+                    button { "Keep it awake until " (self.time(keep)) }
+                }
+            }
+        }
+    }
+
+    /// The address of the form, relative to the page and below it, because an ingress might forward only this
+    /// part of the site.
+    fn keep_awake_url(&self) -> String {
+        match self.head.path.rsplit('/').next() {
+            None | Some("") => KEEP_AWAKE.to_owned(),
+            Some(page) => format!("./{page}/{KEEP_AWAKE}"),
         }
     }
 
@@ -389,9 +441,11 @@ const STYLE: &str = "\
 body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif}\
 main{box-sizing:border-box;width:min(34rem,100% - 2rem);margin:1rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem}\
 h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.25}\
-p{margin:.5rem 0}.subject,.small{color:var(--muted);font-size:.875rem;overflow-wrap:anywhere}.failure{color:var(--bad);overflow-wrap:anywhere}\
+p{margin:.5rem 0}.subject:first-child{margin-top:0}.subject,.small{color:var(--muted);font-size:.875rem;overflow-wrap:anywhere}.failure{color:var(--bad);overflow-wrap:anywhere}\
 progress{width:100%;height:.75rem;accent-color:var(--mark)}\
 ol{padding-left:1.25rem}li.ready::marker{color:var(--mark)}li{overflow-wrap:anywhere}\
+form{margin:1.5rem 0 0}button{font:inherit;font-weight:600;padding:.5rem 1rem;color:var(--text);background:var(--page);border:1px solid var(--line);border-radius:.5rem;cursor:pointer}\
+button:hover{border-color:var(--muted)}button:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\
 dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1rem 0 0}dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}";
 
 #[cfg(test)]
@@ -408,7 +462,9 @@ mod tests {
     fn browser() -> Head {
         Head {
             host: "dev.example.com".to_owned(),
+            path: "/".to_owned(),
             wants_page: true,
+            accepts_page: true,
             ..Head::default()
         }
     }
@@ -426,6 +482,7 @@ mod tests {
             zone: Zone::parse("Asia/Tokyo").unwrap(),
             since: Some(at("2026-11-24T10:00:00Z")),
             until: Some(at("2026-11-25T07:27:00Z")),
+            keep: None,
             opens: None,
             elapsed: Some(12),
             typical: Some(20),
@@ -448,7 +505,12 @@ mod tests {
     ) -> (String, String) {
         let text = String::from_utf8(response(head, outcome, status, page, at(NOW))).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+        let code = match outcome {
+            Outcome::Kept => "200",
+            Outcome::CrossSite => "403",
+            _ => "503",
+        };
+        assert!(head.starts_with(&format!("HTTP/1.1 {code} ")), "{head}");
         assert!(
             head.contains(&format!("Content-Length: {}\r\n", body.len())),
             "{head}"
@@ -482,6 +544,69 @@ mod tests {
         }
         for part in ["<script", "web", "db", "quota", "http-equiv"] {
             assert!(!page.contains(part), "{part}: {page}");
+        }
+    }
+
+    #[test]
+    fn page_offers_to_keep_a_workload_awake_only_if_that_is_possible() {
+        let kept = ServiceStatus {
+            keep: Some(at("2026-11-25T11:00:00Z")),
+            ..status()
+        };
+        for (path, action) in [
+            ("/", "dayshift-keep-awake"),
+            ("/shop/", "dayshift-keep-awake"),
+            ("/shop", "./shop/dayshift-keep-awake"),
+            ("/a/b:\"c", "./b:&quot;c/dayshift-keep-awake"),
+        ] {
+            let browser = Head {
+                path: path.to_owned(),
+                ..browser()
+            };
+            let (_, page) = body_of(&browser, Outcome::Starting, &kept, &PageSettings::default());
+            let form = format!("<form method=\"post\" action=\"{action}\"><button>");
+            assert!(page.contains(&form), "{path}: {page}");
+            assert!(page.contains(">20:00 UTC+09:00</time></button>"), "{page}");
+        }
+        let (_, page) = body_of(
+            &browser(),
+            Outcome::Starting,
+            &status(),
+            &PageSettings::default(),
+        );
+        assert!(!page.contains("<form"), "{page}");
+    }
+
+    /// `tests/browser/check.mjs` checks these pages in a browser. `UPDATE_GOLDEN=1` writes them.
+    #[test]
+    fn pages_are_those_that_are_checked_in_a_browser() {
+        let starting = ServiceStatus {
+            keep: Some(at("2026-11-25T14:00:00Z")),
+            ..status()
+        };
+        let closed = ServiceStatus {
+            until: None,
+            opens: Some(at("2026-11-30T00:00:00Z")),
+            elapsed: None,
+            stages: Vec::new(),
+            failure: None,
+            ..status()
+        };
+        let settings = PageSettings {
+            contact: Some("#platform".to_owned()),
+            ..PageSettings::default()
+        };
+        for (file, outcome, status) in [
+            ("starting.html", Outcome::Starting, starting),
+            ("closed.html", Outcome::Closed(OUT_OF_HOURS), closed),
+        ] {
+            let (_, page) = body_of(&browser(), outcome, &status, &settings);
+            let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/waiting_pages");
+            let path = format!("{directory}/{file}");
+            if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                std::fs::write(&path, &page).unwrap();
+            }
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), page, "{file}");
         }
     }
 

@@ -18,7 +18,7 @@ use crate::{
     ports::ServicePort,
     response::Stage,
     service::{PodName, ServiceName},
-    target::{TargetState, WakeTarget},
+    target::{TargetState, WakeLimits, WakeTarget},
 };
 
 /// The routes of all covered Services.
@@ -117,6 +117,17 @@ impl Route {
     pub(crate) fn answers(&self, path: &str) -> bool {
         let mut targets = self.targets.iter();
         self.is_heartbeat(path) && targets.all(|target| target.state == TargetState::Asleep)
+    }
+
+    /// Whether visitors of the waiting page can keep a workload awake.
+    pub(crate) fn can_be_kept(&self) -> bool {
+        self.targets.iter().any(|target| target.wake.keep.is_some())
+    }
+
+    /// The end of the wake after a visitor has kept it awake; `None` if that prolongs nothing.
+    pub(crate) fn kept_end(&self, now: DateTime<Utc>, limits: WakeLimits) -> Option<DateTime<Utc>> {
+        let ends = self.targets.iter();
+        ends.filter_map(|target| target.kept_end(now, limits)).max()
     }
 
     /// Whether all selected workloads are stopped and no other pod is ready.
@@ -224,11 +235,12 @@ impl WakeDependencies {
     }
 
     /// The direct and transitive dependencies to wake until this time, except those in `seen`. They are added
-    /// to it, at most [`MAX_WOKEN`], so cycles are followed once. If use prolongs the wake of `root`, it
-    /// prolongs the wakes of its dependencies too.
+    /// to it, at most [`MAX_WOKEN`], so cycles are followed once. If the request can prolong the wake of
+    /// `root`, it prolongs the wakes of its dependencies too.
     pub(crate) fn woken_with(
         &self,
         root: &WakeTarget,
+        prolongs: bool,
         until: DateTime<Utc>,
         seen: &mut HashSet<Dependency>,
         now: DateTime<Utc>,
@@ -263,7 +275,7 @@ impl WakeDependencies {
                 TargetState::Running if target.starts_until.is_some() => {
                     next.extend_from_slice(&target.needs);
                 }
-                TargetState::Running if root.wake.while_used && target.began.is_some() => {
+                TargetState::Running if prolongs && target.began.is_some() => {
                     next.extend_from_slice(&target.needs);
                     if target.wake_ends_before(until) && target.closed_at(now).is_none() {
                         with.targets.push(Arc::clone(target));

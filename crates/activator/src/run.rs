@@ -165,7 +165,8 @@ pub async fn run(
             Some((wake, result)) = waking.next() => {
                 activator.woken(&wake, &result);
                 // A wake that is in use is prolonged every few minutes, which is no news.
-                if result.is_ok() && !wake.is_prolonged() {
+                let is_news = !wake.is_prolonged() || wake.request.keeps_awake();
+                if result.is_ok() && is_news {
                     let (object, event) = wake_event(&wake);
                     announcing.push(announce(&writer, &clock, object, event).boxed());
                 }
@@ -197,7 +198,7 @@ async fn send(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), Pat
 fn wake_event(wake: &Wake) -> (EventObject, EventText) {
     let until = wake.until.to_rfc3339_opts(SecondsFormat::Secs, true);
     let needed_by = wake.needed_by.as_ref().map(ToString::to_string);
-    let request = wake.request.words();
+    let request = format!("{} {}", wake.request.words(), wake.effect());
     let event = EventText::woken_by_request(&request, &until, needed_by.as_deref(), &wake.without);
     (EventObject::from(&wake.target.observed.object), event)
 }
@@ -432,13 +433,10 @@ impl Activator {
         let telemetry = &self.shared.telemetry;
         match result {
             Ok(()) => {
-                let effect = if wake.is_prolonged() {
-                    telemetry.prolonged(&object.namespace);
-                    "prolongs its wake"
-                } else {
-                    telemetry.woken(&object.namespace);
-                    "wakes it"
-                };
+                match wake.is_prolonged() {
+                    true => telemetry.prolonged(&object.namespace),
+                    false => telemetry.woken(&object.namespace),
+                }
                 let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
                 let head = wake.request.head.as_ref();
                 tracing::info!(
@@ -447,8 +445,9 @@ impl Activator {
                     needed_by,
                     host = head.map(|head| &*head.host),
                     path = head.map(|head| &*head.path),
-                    "{} {effect}",
-                    wake.request.words()
+                    "{} {}",
+                    wake.request.words(),
+                    wake.effect()
                 );
                 for one in &wake.without {
                     if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {

@@ -179,6 +179,26 @@ impl WakeTarget {
         (is_observed && Some(end) > self.until).then_some(end)
     }
 
+    /// The latest end of its wake that a visitor can request. It follows from the beginning of the wake, so
+    /// repeated requests have one effect.
+    fn latest_kept(&self, limits: WakeLimits) -> Option<DateTime<Utc>> {
+        let end = self.began?.checked_add_signed(self.wake.keep?)?;
+        Some(end.min(self.latest_end(limits)?))
+    }
+
+    /// The end of its wake after a visitor has kept it awake; `None` if that prolongs nothing.
+    pub(crate) fn kept_end(&self, now: DateTime<Utc>, limits: WakeLimits) -> Option<DateTime<Utc>> {
+        let is_later = |end: &DateTime<Utc>| self.until.is_some_and(|until| *end > until);
+        let end = self.latest_kept(limits).filter(is_later)?;
+        self.closed_at(now).is_none().then_some(end)
+    }
+
+    /// Whether its wake lasts as long as a visitor can request.
+    pub(crate) fn is_kept(&self, limits: WakeLimits) -> bool {
+        self.latest_kept(limits)
+            .is_some_and(|end| self.until >= Some(end))
+    }
+
     /// Whether a wake is active that ends before this time.
     pub(crate) fn wake_ends_before(&self, end: DateTime<Utc>) -> bool {
         self.began.is_some() && self.until.is_some_and(|until| until < end)

@@ -20,6 +20,8 @@ pub(crate) enum ConnectionOutcome {
     Cut,
     /// A browser got the page that reloads.
     Page,
+    /// A visitor of the page has kept a workload awake.
+    Kept,
     /// A probe or an ignored path.
     Ignored,
     /// A heartbeat got a response with status 200.
@@ -42,6 +44,7 @@ impl ConnectionOutcome {
             Self::HandedOn => "handed_on",
             Self::Cut => "cut",
             Self::Page => "page",
+            Self::Kept => "kept",
             Self::Ignored => "ignored",
             Self::Answered => "answered",
             Self::Silent => "silent",
@@ -102,7 +105,7 @@ impl Default for Telemetry {
         );
         registry.register(
             "prolonged_wakes",
-            "Wakes that use has prolonged, by namespace",
+            "Wakes that use or a visitor of the page has prolonged, by namespace",
             telemetry.prolongs.clone(),
         );
         registry.register(

@@ -1,9 +1,8 @@
-//! Wakes: one patch for a workload, regardless of the number of waiting connections. [`request_wakes`]
-//! predicts the wakes of a request for a simulation.
+//! Wakes: one patch for a workload, regardless of the number of waiting connections.
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet, btree_map::Entry},
     net::IpAddr,
     sync::Arc,
     time::Duration,
@@ -11,18 +10,14 @@ use std::{
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 use dayshift_cluster::write::PatchError;
-use dayshift_schedule::{Tzdata, Zone};
-use dayshift_workload::{
-    AnnotationChange, Dependency, Key, KindTable, Observed, Override, OverrideCommand, WorkloadRef,
-};
+use dayshift_workload::{AnnotationChange, Dependency, Key, Override, OverrideCommand};
 use tokio::time::Instant;
 
 use crate::{
     backoff::Backoffs,
     desired::DesiredState,
     http::Head,
-    index::stays_stopped,
-    routes::{Prospect, Route, Routes, WakeDependencies},
+    routes::{Routes, WakeDependencies},
     service::ServiceName,
     settings::Settings,
     start_times::StartTimes,
@@ -39,6 +34,11 @@ pub(crate) struct WakeRequest {
 }
 
 impl WakeRequest {
+    /// Whether a visitor of the waiting page keeps the workload awake.
+    pub(crate) fn keeps_awake(&self) -> bool {
+        self.head.as_ref().is_some_and(|head| head.keeps_awake)
+    }
+
     /// The description for Events and logs, for example `A request from 10.0.0.1 to Service web, port http,`.
     /// The host and the path are left out: every client can choose them, and a path can contain a secret, but
     /// the Event is written on the object of another user.
@@ -86,7 +86,9 @@ pub(crate) struct Wakes {
     turns: u64,
     /// The UIDs and namespaces of workloads with a patch in flight.
     in_flight: HashMap<Arc<str>, Arc<str>>,
-    backoffs: Backoffs<Arc<str>>,
+    /// By UID, and whether a wake is prolonged: that is another write, which does not have to wait until the
+    /// watch shows the first one.
+    backoffs: Backoffs<(Arc<str>, bool)>,
     start_times: StartTimes,
     /// For a namespace without dependencies.
     no_needs: WakeDependencies,
@@ -116,10 +118,15 @@ impl Wakes {
 
     /// Records a wake request.
     pub(crate) fn ask(&mut self, request: WakeRequest) {
-        let service = request.service.clone();
-        self.wanted
-            .entry(service)
-            .or_insert_with(|| RequestedService::by(request));
+        match self.wanted.entry(request.service.clone()) {
+            Entry::Vacant(entry) => {
+                entry.insert(RequestedService::by(request));
+            }
+            Entry::Occupied(mut known) if request.keeps_awake() => {
+                known.get_mut().request = request
+            }
+            Entry::Occupied(_) => {}
+        }
     }
 
     /// The patches to send now, for requested workloads and their dependencies. If two workloads share a
@@ -146,8 +153,8 @@ impl Wakes {
             let mut wanted = known.wakes_of(&route.targets, needs, limits, now);
             let is_wanted = !wanted.is_empty();
             wanted.retain(|wake| {
-                let uid = wake.uid();
-                !self.backoffs.is_paused(uid, at) && !self.in_flight.contains_key(uid)
+                !self.backoffs.is_paused(&wake.backoff_key(), at)
+                    && !self.in_flight.contains_key(wake.uid())
             });
             for wake in wanted {
                 let uid = Arc::clone(wake.uid());
@@ -188,20 +195,20 @@ impl Wakes {
     }
 
     pub(crate) fn finished(&mut self, wake: &Wake, result: &Result<(), PatchError>) {
-        let uid = &wake.target.observed.object.uid;
-        self.in_flight.remove(uid);
+        self.in_flight.remove(wake.uid());
+        let key = wake.backoff_key();
         match result {
             Ok(()) => {
                 // Until the watch shows the change, the workload should not be patched again.
-                self.backoffs.rest(uid.clone(), Duration::from_secs(5));
+                self.backoffs.rest(key, Duration::from_secs(5));
                 if !wake.is_prolonged() {
                     self.start_times.begin(&wake.request.service);
                 }
             }
             Err(PatchError::Conflict) => {
-                self.backoffs.rest(uid.clone(), Duration::from_millis(100));
+                self.backoffs.rest(key, Duration::from_millis(100));
             }
-            Err(_) => self.backoffs.fail(uid.clone()),
+            Err(_) => self.backoffs.fail(key),
         }
     }
 
@@ -217,9 +224,22 @@ impl Wake {
         &self.target.observed.object.uid
     }
 
+    fn backoff_key(&self) -> (Arc<str>, bool) {
+        (Arc::clone(self.uid()), self.is_prolonged())
+    }
+
     /// Whether the workload is awake already.
     pub(crate) fn is_prolonged(&self) -> bool {
         self.target.began.is_some()
+    }
+
+    /// The effect of the request, for Events and logs.
+    pub(crate) fn effect(&self) -> &'static str {
+        match (self.is_prolonged(), self.request.keeps_awake()) {
+            (false, _) => "wakes it",
+            (true, true) => "keeps it awake",
+            (true, false) => "prolongs its wake",
+        }
     }
 }
 
@@ -250,19 +270,32 @@ impl RequestedService {
         let mut seen = HashSet::new();
         let mut wakes = Vec::new();
         for (root, until) in roots {
-            let with = needs.woken_with(root, until, &mut seen, now);
+            let prolongs = root.wake.while_used || self.request.keeps_awake();
+            let with = needs.woken_with(root, prolongs, until, &mut seen, now);
             let needed_by = Dependency::from_workload(&root.observed.object);
             let needed = with.targets.iter();
             wakes.extend(
                 needed.map(|target| wake(target, &self.request, until, Some(needed_by.clone()))),
             );
-            if root.is_wakeable(now) || root.prolonged_end(now, limits).is_some() {
+            if root.is_wakeable(now) || self.prolonged_end(root, limits, now).is_some() {
                 let mut own = wake(root, &self.request, until, None);
                 own.without = with.without;
                 wakes.push(own);
             }
         }
         wakes
+    }
+
+    /// The new end of a wake by this request; `None` if it prolongs nothing.
+    fn prolonged_end(
+        &self,
+        root: &WakeTarget,
+        limits: WakeLimits,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
+        let kept = root.kept_end(now, limits);
+        let kept = kept.filter(|_| self.request.keeps_awake());
+        kept.max(root.prolonged_end(now, limits))
     }
 
     /// The time until which a workload and its dependencies are woken; `None` if the workload can neither
@@ -278,7 +311,8 @@ impl RequestedService {
             true => root.wake_end(now, limits),
             false => {
                 let known = || self.until.get(uid).copied();
-                let until = root.prolonged_end(now, limits).or(root.starts_until);
+                let until = self.prolonged_end(root, limits, now);
+                let until = until.or(root.starts_until);
                 let until = until.or_else(known)?;
                 until.min(now + limits.longest).trunc_subsecs(0)
             }
@@ -319,88 +353,12 @@ fn wake(
     }
 }
 
-/// A workload that a request would wake.
-#[derive(Clone, Debug)]
-pub struct RequestedWake {
-    /// The workload.
-    pub object: WorkloadRef,
-    /// The end of the wake.
-    pub until: DateTime<Utc>,
-    /// The annotations to write.
-    pub annotations: Vec<AnnotationChange>,
-}
-
-/// The workloads that a request to this one would wake, or whose wake it would prolong, out of `all`: itself
-/// and its dependencies. The activator has its default limits.
-///
-/// # Errors
-///
-/// The reason why a request wakes nothing.
-pub fn request_wakes(
-    object: &WorkloadRef,
-    all: &[&Observed],
-    default_zone: Zone,
-    tzdata: &Tzdata,
-    kinds: &KindTable,
-    now: DateTime<Utc>,
-) -> Result<Vec<RequestedWake>, &'static str> {
-    let all = all
-        .iter()
-        .filter(|observed| observed.object.namespace == object.namespace);
-    let mut needs = WakeDependencies::default();
-    let mut root = None;
-    for observed in all.clone() {
-        let target = WakeTarget::new(observed, default_zone, tzdata, kinds, now);
-        let Some(target) = target.map(Arc::new) else {
-            continue;
-        };
-        needs.add(&target, |needed| {
-            let mut others = all.clone();
-            others.any(|observed| needed.is(&observed.object) && stays_stopped(observed))
-        });
-        if observed.object == *object {
-            root = Some(target);
-        }
-    }
-    let root = root.ok_or("it has no schedule, or does not ask for it by wake-on-request")?;
-    let limits = WakeLimits::default();
-    let route = Route {
-        ports: BTreeMap::new(),
-        targets: vec![Arc::clone(&root)],
-        ready: BTreeMap::new(),
-        selector: BTreeMap::new(),
-        stages: Vec::new(),
-        observes_use: root.prolonged_end(now, limits).is_some(),
-    };
-    match route.prospect(now) {
-        Prospect::Running if route.observes_use => {}
-        Prospect::Running => return Err("it runs, or starts already"),
-        Prospect::Nothing(why) => return Err(why),
-        Prospect::Wakeable => {}
-    }
-    let mut wanted = RequestedService::by(WakeRequest {
-        service: ServiceName {
-            namespace: object.namespace.clone(),
-            name: (&*object.name).into(),
-        },
-        port: "".into(),
-        from: IpAddr::from([127, 0, 0, 1]),
-        head: None,
-    });
-    let wakes = wanted.wakes_of(&[root], &needs, limits, now);
-    let wakes = wakes.into_iter().map(|wake| RequestedWake {
-        object: wake.target.observed.object.clone(),
-        until: wake.until,
-        annotations: wake.annotations,
-    });
-    Ok(wakes.collect())
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use chrono::TimeDelta;
+    use dayshift_schedule::Zone;
     use serde_json::{Value, json};
     use tokio::time::advance;
 
@@ -830,6 +788,137 @@ mod tests {
             cluster.awake_with("web", annotations, now(), later);
             assert_eq!(due(&mut asked(), &cluster).len(), expected, "{sleep}");
         }
+    }
+
+    /// The request of a visitor who keeps `web` awake.
+    fn visit() -> WakeRequest {
+        WakeRequest {
+            head: Some(Head {
+                keeps_awake: true,
+                ..Head::default()
+            }),
+            ..request()
+        }
+    }
+
+    /// The new end of the wake of `web` after a visit at 22:00, in minutes from then.
+    fn kept(annotations: Value, began: i64, until: i64) -> Option<i64> {
+        let minutes = |minutes| now() + TimeDelta::minutes(minutes);
+        let mut cluster = Cluster::new().with_service();
+        cluster.awake_with("web", annotations, minutes(began), minutes(until));
+        let mut wakes = wakes();
+        wakes.ask(visit());
+        let due = due(&mut wakes, &cluster);
+        assert!(due.len() < 2, "{due:?}");
+        let until = due.first().map(|wake| wake.until - now());
+        until.map(|until| until.num_minutes())
+    }
+
+    #[test]
+    fn visitor_keeps_a_workload_awake_for_the_duration_after_its_wake_began() {
+        let wake = |text: &str| json!({"dayshift/wake-on-request": text});
+        for (text, began, until, expected) in [
+            ("2h; keep 8h", -60, 60, Some(420)),
+            ("2h; keep 8h", 0, 120, Some(480)),
+            ("2h; while-used; keep 8h", -60, 60, Some(420)),
+            // Use prolongs it for longer than a visitor can.
+            ("2h; while-used; keep 3h", -60, 119, Some(125)),
+            ("2h; keep 8h", -60, 420, None),
+            ("2h; keep 1h", -60, 60, None),
+            ("2h", -60, 60, None),
+            // At most `--max-wake`, which is a day.
+            ("2h; keep 24h", -1_430, 5, Some(10)),
+            ("2h; keep 24h", -1_439, 1, None),
+            // It is 22:00.
+            ("2h; keep 8h; 06:00-23:00", -60, 60, Some(420)),
+            ("2h; keep 8h; 06:00-22:00", -60, 60, None),
+        ] {
+            let found = kept(wake(text), began, until);
+            assert_eq!(found, expected, "{text} from {began} to {until}");
+        }
+        let sleep = json!({
+            "dayshift/wake-on-request": "2h; keep 8h",
+            "dayshift/sleep-until": "2026-11-26 09:00; no-request-wake",
+        });
+        assert_eq!(kept(sleep, -60, 60), None, "requests are ignored");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn thousand_visits_cause_one_patch_and_one_event() {
+        let mut cluster = Cluster::new().with_service();
+        let wake = "2h; keep 8h";
+        cluster.awake("web", wake, now(), now() + TimeDelta::hours(2));
+        let mut wakes = wakes();
+        // A request without the form is recorded first.
+        wakes.ask(request());
+        let mut sent = Vec::new();
+        for _ in 0..1000 {
+            wakes.ask(visit());
+            sent.extend(due(&mut wakes, &cluster));
+        }
+        let [wake_written] = &sent[..] else {
+            panic!("{}", sent.len())
+        };
+        assert_eq!(wake_written.effect(), "keeps it awake");
+        wakes.finished(wake_written, &Ok(()));
+        cluster.awake("web", wake, now(), wake_written.until);
+        for minute in 0..10 {
+            advance(Duration::from_secs(60)).await;
+            wakes.ask(visit());
+            assert!(due(&mut wakes, &cluster).is_empty(), "{minute}");
+        }
+    }
+
+    /// Visitors click while the page is new.
+    #[tokio::test(start_paused = true)]
+    async fn visitor_keeps_a_workload_awake_as_soon_as_the_watch_shows_its_wake() {
+        let mut cluster = Cluster::new().with_service();
+        let wake = "2h; keep 8h";
+        cluster.workload("stopped", 0, json!({"dayshift/wake-on-request": wake}));
+        let mut wakes = asked();
+        let woken = due(&mut wakes, &cluster);
+        wakes.finished(&woken[0], &Ok(()));
+        wakes.ask(visit());
+        assert!(due(&mut wakes, &cluster).is_empty(), "it is not awake yet");
+        cluster.awake("web", wake, now(), woken[0].until);
+        wakes.ask(visit());
+        let kept = due(&mut wakes, &cluster);
+        assert_eq!(kept[0].until, now() + TimeDelta::hours(8));
+        wakes.finished(&kept[0], &Ok(()));
+        wakes.ask(visit());
+        assert!(
+            due(&mut wakes, &cluster).is_empty(),
+            "the watch has not shown it"
+        );
+    }
+
+    #[test]
+    fn visitor_wakes_and_starts_nothing_that_a_request_does_not() {
+        for (state, replicas) in [("paused", 0), ("running", 0), ("running", 2)] {
+            let mut cluster = Cluster::new().with_service();
+            let annotations = json!({
+                "dayshift/wake-on-request": "2h; keep 8h", "dayshift/wake-until": "2026-11-25T23:00:00Z",
+            });
+            cluster.workload(state, replicas, annotations);
+            let mut wakes = wakes();
+            wakes.ask(visit());
+            assert!(due(&mut wakes, &cluster).is_empty(), "{state} {replicas}");
+        }
+    }
+
+    #[test]
+    fn visitor_keeps_the_dependencies_awake_too() {
+        let mut cluster = Cluster::new().with_service();
+        let end = |minutes| now() + TimeDelta::minutes(minutes);
+        let web = json!({"dayshift/wake-on-request": "2h; keep 8h", "dayshift/after": "deploy/db; deploy/ci"});
+        cluster.awake_with("web", web, end(-60), end(60));
+        cluster.awake("db", "1h", end(-60), end(60));
+        cluster.workload_named("ci", "running", 1, asking(None));
+        let mut wakes = wakes();
+        wakes.ask(visit());
+        let due = due(&mut wakes, &cluster);
+        assert_eq!(names(&due), BTreeSet::from(["db", "web"]));
+        assert!(due.iter().all(|wake| wake.until == end(420)), "{due:?}");
     }
 
     #[test]

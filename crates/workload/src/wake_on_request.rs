@@ -18,40 +18,61 @@ use crate::{
     keys::Key,
 };
 
-/// How long a connection wakes a workload, whether its use prolongs the wake, and the hours in which
-/// a connection has an effect.
+/// How long a connection wakes a workload, whether its use or a visitor prolongs the wake, and the hours
+/// in which a connection has an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WakeOnRequest {
     /// How long the workload runs from the connection on: one second to one day.
     pub lasts: TimeDelta,
     /// Whether further connections prolong the wake, so that it ends this long after the last one.
     pub while_used: bool,
+    /// How long after its beginning a wake can end, if a visitor of the waiting page keeps the workload
+    /// awake: one second to one day. `None` if visitors cannot.
+    pub keep: Option<TimeDelta>,
     hours: Option<Hours>,
 }
 
 /// The item of `wake-on-request` with which use prolongs the wake.
 const WHILE_USED: &str = "while-used";
 
+/// The first word of the item with which a visitor can prolong the wake, before a duration.
+const KEEP: &str = "keep";
+
 impl WakeOnRequest {
-    /// Parses a duration and then, each after a `;`, `while-used` and the running hours in which a
-    /// connection has an effect: `2h`, `30m; while-used; Mon-Fri 06:00-23:00`.
+    /// Parses a duration and then, each after a `;`, `while-used`, `keep` with a duration, and the running
+    /// hours in which a connection has an effect: `2h`, `30m; while-used; keep 8h; Mon-Fri 06:00-23:00`.
     ///
     /// # Errors
-    /// If the duration or the hours are invalid. The span is in bytes of the string.
+    /// If a duration or the hours are invalid. The span is in bytes of the string.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let (lasts, mut hours_at) = first_item(text);
-        let second = hours_at.map(|at| first_item(&text[at..]));
-        let while_used =
-            second.is_some_and(|(item, _)| item.trim().eq_ignore_ascii_case(WHILE_USED));
-        if while_used {
-            let rest = second.and_then(|(_, rest)| rest);
-            hours_at = hours_at.zip(rest).map(|(at, rest)| at + rest);
-        }
-        // Blanks replace what precedes the hours, so that spans refer to the whole string.
-        let hours = hours_at.map(|at| " ".repeat(at) + &text[at..]);
+        // Blanks replace what precedes a part, so that spans refer to the whole string.
+        let part = |begin: usize, end: usize| " ".repeat(begin) + &text[begin..end];
         // A proposal for one part should not replace the whole string.
         let of_whole = |error: Diagnostic| error.with_proposal(None);
-        let lasts = parse_grace(lasts).map_err(of_whole)?;
+        let end_of = |begin: usize| text[begin..].find(';').map_or(text.len(), |at| begin + at);
+        let after = |end: usize| (end < text.len()).then_some(end + 1);
+        let lasts = parse_grace(&text[..end_of(0)]).map_err(of_whole)?;
+        let mut rest = after(end_of(0));
+        let mut while_used = false;
+        if let Some(begin) = rest {
+            let item = text[begin..end_of(begin)].trim();
+            while_used = item.eq_ignore_ascii_case(WHILE_USED);
+            if while_used {
+                rest = after(end_of(begin));
+            }
+        }
+        let mut keep = None;
+        if let Some(begin) = rest {
+            let word = text[begin..end_of(begin)].trim_start();
+            let word_end = word.find(char::is_whitespace).unwrap_or(word.len());
+            if word[..word_end].eq_ignore_ascii_case(KEEP) {
+                let end = end_of(begin);
+                let duration = part(end - word.len() + word_end, end);
+                keep = Some(parse_grace(&duration).map_err(of_whole)?);
+                rest = after(end);
+            }
+        }
+        let hours = rest.map(|begin| part(begin, text.len()));
         let hours = hours.map(|hours| match no_hours(&hours) {
             Some(error) => Err(error),
             None => Hours::parse(&hours).map_err(of_whole),
@@ -59,6 +80,7 @@ impl WakeOnRequest {
         Ok(Self {
             lasts,
             while_used,
+            keep,
             hours: hours.transpose()?,
         })
     }
@@ -82,12 +104,6 @@ impl WakeOnRequest {
     }
 }
 
-/// The first item of a list, and the byte at which the rest of the list begins.
-fn first_item(text: &str) -> (&str, Option<usize>) {
-    let end = text.find(';');
-    (&text[..end.unwrap_or(text.len())], end.map(|end| end + 1))
-}
-
 /// An error for the first item without a digit, which cannot be running hours: a word such as
 /// `while used`, or `while-used` after the hours.
 fn no_hours(text: &str) -> Option<Diagnostic> {
@@ -96,8 +112,10 @@ fn no_hours(text: &str) -> Option<Diagnostic> {
         let word = item.trim();
         if !word.is_empty() && !word.contains(|letter: char| letter.is_ascii_digit()) {
             let begin = begin + item.len() - item.trim_start().len();
-            let help = format!("write for example `2h; {WHILE_USED}; Mon-Fri 06:00-23:00`");
-            let reason = "is neither `while-used` after the duration nor running hours";
+            let help =
+                format!("write for example `2h; {WHILE_USED}; {KEEP} 8h; Mon-Fri 06:00-23:00`");
+            let reason =
+                "is neither `while-used` or `keep 8h` after the duration nor running hours";
             return Some(Diagnostic::new(
                 begin..begin + word.len(),
                 word,
@@ -440,6 +458,30 @@ mod tests {
     }
 
     #[test]
+    fn keep_follows_the_duration_and_while_used() {
+        for (text, while_used, hours, counts) in [
+            ("30m", false, None, true),
+            ("30m; keep 8h", false, Some(8), true),
+            ("30m ;\u{a0}KEEP\u{2003} 1 d ", false, Some(24), true),
+            ("30m; while-used;keep 90m 30m", true, Some(2), true),
+            (
+                "30m; while-used; keep 8h; Mon-Fri 06:00-23:00",
+                true,
+                Some(8),
+                false,
+            ),
+            ("30m; keep 8h; Mon-Fri 06:00-23:00", false, Some(8), false),
+        ] {
+            let monday = "2026-11-30T05:00:00Z".parse().unwrap();
+            let wake = WakeOnRequest::parse(text).unwrap();
+            let keep = hours.map(TimeDelta::hours);
+            assert_eq!((wake.keep, wake.while_used), (keep, while_used), "{text}");
+            assert_eq!(wake.lasts, TimeDelta::minutes(30), "{text}");
+            assert_eq!(wake.counts_at(monday, Zone::UTC), counts, "{text}");
+        }
+    }
+
+    #[test]
     fn hours_apply_in_the_time_zone_of_the_object() {
         let wake = WakeOnRequest::parse("2h; Mon-Fri 06:00-23:00").unwrap();
         let tokyo = Zone::parse("Asia/Tokyo").unwrap();
@@ -490,6 +532,16 @@ mod tests {
                 "`Fry` is not a day",
             ),
             ("while-used", 0..10, "`while-used` is not a duration"),
+            ("2h; keep 25h", 9..12, "`25h` is too long"),
+            (
+                "2h; while-used; keep eight",
+                21..26,
+                "`eight` is not a duration",
+            ),
+            ("2h; keep", 0..8, "is empty"),
+            ("2h; keep 8h;", 0..12, "is empty"),
+            ("2h; keep 8h; while-used", 13..23, "`while-used` is neither"),
+            ("2h; keeps", 4..9, "`keeps` is neither"),
         ] {
             let error = WakeOnRequest::parse(text).unwrap_err();
             assert!(error.message().contains(message), "{text}: {error}");

@@ -64,7 +64,8 @@ pub(crate) struct ActivatorArgs {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_length)]
     hold: TimeDelta,
 
-    /// The longest wake, even if an annotation specifies more, or use prolongs it (while-used)
+    /// The longest wake, even if an annotation specifies more, or use (while-used) or a
+    /// visitor (keep) prolongs it
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_length)]
     max_wake: TimeDelta,
 

@@ -65,8 +65,8 @@ impl EventText {
         Self::new(EventReason::ScaleFailed, text)
     }
 
-    /// A request to a Service of the object, or of `needed_by`, wakes it until then. `without`
-    /// lists its dependencies that stay stopped, each with the reason.
+    /// A request to a Service of the object, or of `needed_by`, wakes it or keeps it awake until then, as
+    /// `request` describes. `without` lists its dependencies that stay stopped, each with the reason.
     pub fn woken_by_request(
         request: &str,
         until: &str,
@@ -76,7 +76,7 @@ impl EventText {
         let needed_by = needed_by.map_or_else(String::new, |dependent| {
             format!(" with {dependent}, which needs it")
         });
-        let mut text = format!("{request} wakes it until {until}{needed_by}");
+        let mut text = format!("{request} until {until}{needed_by}");
         for one in without {
             text += &format!("; it needs {one}");
         }

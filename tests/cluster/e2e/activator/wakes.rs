@@ -40,7 +40,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
         deployment("web")
             .replicas(2)
             .hours("00:00-24:00")
-            .annotation("dayshift/wake-on-request", "2h"),
+            .annotation("dayshift/wake-on-request", "2h; keep 8h"),
     );
     team.kubectl_with(&["apply"], &service("web")).success();
     let mut program = Dayshift::run_as(
@@ -127,6 +127,44 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     // Not the host and the path, which every client can choose.
     let expected = "A request from 127.0.0.1 to Service web, port http, wakes it until 2";
     assert!(reported.starts_with(expected), "{reported}");
+    let until = || {
+        let until = team.annotation("web", "dayshift/wake-until").unwrap();
+        until.parse::<chrono::DateTime<chrono::Utc>>().unwrap()
+    };
+    let woken_until = until();
+    eventually("a visitor can keep it awake", || {
+        let page = ask("Mozilla/5.0");
+        page.contains("Keep it awake until ").then_some(())
+    });
+    let keep = |origin: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        write!(
+            stream,
+            "POST /dayshift-keep-awake HTTP/1.1\r\nHost: dev.example.com\r\nOrigin: {origin}\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let forged = keep("https://evil.example.com");
+    assert!(forged.starts_with("HTTP/1.1 403 "), "{forged}");
+    assert_eq!(until(), woken_until);
+    for _ in 0..5 {
+        let kept = keep("https://dev.example.com");
+        assert!(kept.starts_with("HTTP/1.1 200 "), "{kept}");
+    }
+    // The wake began a moment after the request.
+    let longer = (until() - woken_until).num_seconds();
+    assert!((21_600..21_660).contains(&longer), "{longer}");
+    eventually("the Event of the visit", || {
+        let events = team.kubectl(&["get", "events", "-o", "jsonpath={.items[*].message}"]);
+        let expected = "to Service web, port http, keeps it awake until 2";
+        events.success().contains(expected).then_some(())
+    });
     on_node(Value::Null);
     await_stand_in(&team, "web", false);
     let reason = team.annotation("web", "dayshift/reason");
@@ -148,7 +186,14 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     eventually("the audit log has the patch", || {
         (patches() > 0).then_some(())
     });
-    assert_eq!(patches(), 1, "many connections cause one patch");
+    eventually("the audit log has both patches", || {
+        (patches() > 1).then_some(())
+    });
+    assert_eq!(
+        patches(),
+        2,
+        "many connections cause one patch, and many visits another"
+    );
 
     // No workload depends on `db` any more.
     team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])

@@ -154,6 +154,8 @@ pub(super) const SEEDS: [(&str, &[&str]); 23] = [
             "2h",
             "90 min; Mon-Fri 06:00-23:00",
             "30m; while-used",
+            "30m; keep 8h",
+            "30m; while-used; Keep 1h 30m ;Mon-Fri 06:00-23:00",
             "30m ; While-Used ;Mon-Fri 06:00-23:00;Sat 9:00-10:00",
             "1h30m;weekends 8:00 - 24:00, 1:00-2:00;last Fri 22:00-06:00",
         ],
