@@ -88,6 +88,10 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         eprintln!("{page}: {} bytes", answer.len());
         assert!(answer.len() < 300_000, "{page}: {} bytes", answer.len());
     }
+    let preview = served.preview();
+    assert!(preview.contains("2000 workloads</strong> will change"));
+    eprintln!("preview of all: {} bytes", preview.len());
+    assert!(preview.len() < 300_000, "{} bytes", preview.len());
     served
 });
 
@@ -111,6 +115,28 @@ impl Served {
             stream,
             "GET {page} HTTP/1.1\r\nHost: {host}\r\nCookie: {}\r\nConnection: close\r\n\r\n",
             self.cookie
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// The preview of a wake of all Deployments.
+    fn preview(&self) -> String {
+        let form = self.get("/timeline?q=app-");
+        let (_, token) = form.split_once("name=\"token\" value=\"").unwrap();
+        let (token, _) = token.split_once('"').unwrap();
+        let body = format!("token={token}&do=wake&for=2h&match=q%3Dapp-");
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let host = &self.address;
+        write!(
+            stream,
+            "POST /confirm HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
+             Cookie: {}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            self.cookie,
+            body.len()
         )
         .unwrap();
         let mut answer = String::new();

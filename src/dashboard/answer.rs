@@ -139,6 +139,7 @@ impl Dashboard {
                 .map(|visitor| visitor.token.text()),
             user: visitor.and_then(Visitor::user_name),
             price: self.savings.price.as_deref(),
+            recorder: self.savings.counted_by.as_deref(),
         }
     }
 

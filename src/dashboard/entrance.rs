@@ -13,7 +13,7 @@ use super::{
 use crate::dashboard::access::Token;
 
 const NO_KEY: &str = "Open the address that was printed in your terminal, with the key at its end: \
-                      dashboard: http://127.0.0.1:…/?key=… Each start has a new key. If you have \
+                      `http://127.0.0.1:…/?key=…`. Each start has a new key. If you have \
                       just opened that address, continue to the overview.";
 
 /// The ways to authenticate.

@@ -123,7 +123,15 @@ impl TrialContext<'_> {
             let key = observed.inputs.fingerprint("");
             let at = *present.entry(key).or_insert(trial.present.len());
             match trial.present.get_mut(at) {
-                Some((_, count)) => *count += 1,
+                Some((first, count)) => {
+                    *count += 1;
+                    // Its week is drawn, and that of an override is not the week of the others.
+                    if first.status.active_override.is_some()
+                        && row.status.active_override.is_none()
+                    {
+                        *first = row;
+                    }
+                }
                 None => trial.present.push((row, 1)),
             }
         }

@@ -31,3 +31,4 @@ pub use telemetry::metrics::Telemetry;
 pub use telemetry::outcome::{EventOutcome, Outcome};
 pub use telemetry::readiness::Condition;
 pub use telemetry::snapshot::{ObjectSnapshot, Snapshot, WorkStatus};
+pub use telemetry::wake_log::{RecordedWake, WakeHistory};

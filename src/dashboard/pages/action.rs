@@ -1,6 +1,6 @@
 //! The pages for actions: the form, the preview, and the result.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use dayshift_operations::{AnnotatedWorkload, Shorten};
 use dayshift_text::counted;
@@ -11,7 +11,9 @@ use crate::dashboard::pages::page::{Kind, Page, badge, first_of, others, safe, s
 use crate::dashboard::{
     form::{ActionForm, EDIT_SCHEDULE, FormFields, SHORTEN, UNDO},
     params::Params,
-    plan::{ActionPlan, ChangeSubject, PlanPhase, PlanProgress, Preview, PreviewedChange},
+    plan::{
+        ActionPlan, ChangeSubject, PlanPhase, PlanProgress, Preview, PreviewedChange, ResultLine,
+    },
     view::Row,
 };
 
@@ -29,6 +31,10 @@ const ACTIONS: [(&str, &str); 6] = [
 const MAX_CHOSEN: usize = 20;
 /// The maximum number of workloads that are shown for a Namespace.
 const MAX_REACHED: usize = 100;
+/// The maximum number of rows in a preview and of errors in a result, and of names that a row shows without being
+/// opened.
+const MAX_GROUPS: usize = 300;
+const MAX_ALIKE: usize = 3;
 
 impl Page<'_> {
     /// The form for `chosen`, a field name and value, of these rows, on the page at `path`. A page that reloads
@@ -132,7 +138,8 @@ impl Page<'_> {
         if let Some(edit) = &planned.edit {
             return self.schedule_preview(plan, edit);
         }
-        let (changes, others) = (&planned.changes, &planned.others);
+        let (changes, unchanged) = (&planned.changes, &planned.others);
+        let groups = AlikeChanges::group(changes);
         let all = planned.workloads(Shorten::Allowed).len();
         let (starts, stops) = planned.capacity();
         let content = html! {
@@ -150,6 +157,7 @@ impl Page<'_> {
                         " Stops " strong { (Bill::per_hour(stops, None)) } "."
                     }
                 }
+                section {
                 div.scroll tabindex="0" role="group" aria-label="What will change" {
                     table.stacked {
                         thead {
@@ -161,9 +169,10 @@ impl Page<'_> {
                             }
                         }
                         tbody {
-                            @for change in changes {
+                            @for alike in groups.iter().take(MAX_GROUPS) {
+                                @let change = alike.first;
                                 tr {
-                                    th scope="row" { (safe(&change.name())) }
+                                    th scope="row" { (alike.names()) }
                                     td.countdown {
                                         @if let Some((before, after)) = change.counts {
                                             (before) " → " (after)
@@ -184,10 +193,20 @@ impl Page<'_> {
                         }
                     }
                 }
+                @let left: usize = groups.iter().skip(MAX_GROUPS).map(AlikeChanges::len).sum();
+                @if left > 0 { p { "And " (left) " more." } }
+                }
             }
-            @if !others.is_empty() {
-                h2 { "Unchanged" }
-                ul.findings { @for other in others { li.finding.note { (said(other)) } } }
+            @if !unchanged.is_empty() {
+                section aria-labelledby="unchanged" {
+                    h2 id="unchanged" { "Unchanged" }
+                    ul.findings {
+                        @for other in unchanged.iter().take(MAX_REACHED) {
+                            li.finding.note { (said(other)) }
+                        }
+                    }
+                    (others(unchanged.len(), MAX_REACHED))
+                }
             }
             (self.delays(plan))
             (denied(planned))
@@ -230,13 +249,6 @@ impl Page<'_> {
     pub(crate) fn result(&self, plan: &ActionPlan) -> String {
         let progress = plan.progress();
         let errors = progress.errors();
-        let of = |is_error: bool| {
-            progress
-                .lines
-                .iter()
-                .filter(move |line| line.is_error == is_error)
-        };
-        let lines = of(true).chain(of(false));
         let content = html! {
             h1 { (plan.asked.operation.verb()) ": " (outcome(&progress)) }
             p role="status" {
@@ -244,18 +256,17 @@ impl Page<'_> {
                     "Waiting for the controller"
                     @if all > 0 { ": " (done) " of " (all) " done" }
                     ". This page reloads by itself."
-                } @else {
-                    (counted(progress.lines.len(), "line")) ", as the command prints them"
-                    @if errors > 0 { ", " (counted(errors, "error")) " first" }
-                    "."
-                }
+                } @else if errors > 0 {
+                    (counted(errors, "error")) "."
+                } @else { "No error." }
             }
-            ul.findings {
-                @for line in lines {
-                    li class={ "finding " (if line.is_error { "error" } else { "note" }) } {
-                        @if line.is_error { strong { "error" } " " }
-                        (said(&line.text))
+            (lines_of(progress.lines.iter().filter(|line| line.is_error), MAX_GROUPS))
+            @if errors < progress.lines.len() {
+                details {
+                    summary {
+                        (counted(progress.lines.len() - errors, "line")) " of output, as the command prints them"
                     }
+                    (lines_of(progress.lines.iter().filter(|line| !line.is_error), MAX_REACHED))
                 }
             }
             @if progress.phase == PlanPhase::Done {
@@ -289,20 +300,25 @@ impl Page<'_> {
             .iter()
             .filter(|row| row.status.is_ready() == Some(true));
         let ready = ready.count();
+        let are_known = rows.iter().any(|row| row.status.ready().is_some());
         let listed = html! {
             @for row in rows.iter().take(MAX_REACHED) {
                 tr {
                     th scope="row" { (self.link_to(row)) }
                     td { (badge(&row.status)) " " span.far { (row.status.count()) } }
-                    td { (row.status.ready().unwrap_or_default()) }
+                    @if are_known { td { (row.status.ready().unwrap_or_default()) } }
                 }
             }
+        };
+        let headings = match are_known {
+            true => &["Workload", "State", "Ready"][..],
+            false => &["Workload", "State"],
         };
         html! {
             @if !rows.is_empty() {
                 section aria-labelledby="ready" {
                     h2 id="ready" { (ready) " of " (rows.len()) " ready" }
-                    (table("ready", &["Workload", "State", "Ready"], &listed))
+                    (table("ready", headings, &listed))
                     (others(rows.len(), MAX_REACHED))
                 }
             }
@@ -385,6 +401,68 @@ impl Page<'_> {
         let to = self.back_to_list();
         let to = to.unwrap_or_else(|| self.params.link("/timeline"));
         html! { p { a href=(to) { "To the timeline" } } }
+    }
+}
+
+/// The first lines of a result.
+fn lines_of<'l>(lines: impl Iterator<Item = &'l ResultLine> + Clone, limit: usize) -> Markup {
+    html! {
+        ul.findings {
+            @for line in lines.clone().take(limit) {
+                li class={ "finding " (if line.is_error { "error" } else { "note" }) } {
+                    @if line.is_error { strong { "error" } " " }
+                    (said(&line.text))
+                }
+            }
+        }
+        (others(lines.count(), limit))
+    }
+}
+
+/// Changes with the same effect, which share a row of the preview.
+struct AlikeChanges<'c> {
+    first: &'c PreviewedChange,
+    others: Vec<&'c PreviewedChange>,
+}
+
+impl<'c> AlikeChanges<'c> {
+    /// Groups the changes of workloads. Each change of a Namespace is a group of its own.
+    fn group(changes: &'c [PreviewedChange]) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        let mut known = HashMap::new();
+        for change in changes {
+            let effect = (change.counts, &*change.outcome, &*change.written);
+            let at = change
+                .workload()
+                .map(|_| *known.entry(effect).or_insert(groups.len()));
+            match at.and_then(|at| groups.get_mut(at)) {
+                Some(alike) => alike.others.push(change),
+                None => groups.push(Self {
+                    first: change,
+                    others: Vec::new(),
+                }),
+            }
+        }
+        groups
+    }
+
+    const fn len(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// The names of the objects, behind their number if there are many.
+    fn names(&self) -> Markup {
+        let all = [self.first].into_iter().chain(self.others.iter().copied());
+        html! {
+            @if self.len() <= MAX_ALIKE {
+                @for change in all { div { (safe(&change.name())) } }
+            } @else {
+                details {
+                    summary { (counted(self.len(), "workload")) }
+                    @for change in all { div { (safe(&change.name())) } }
+                }
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod savings;
 mod schedule;
 mod sentence;
 mod strip;
+mod suggestion;
 mod timeline;
 mod week;
 mod what_if;

@@ -129,7 +129,7 @@ impl Page<'_> {
                 (self.counts(&rows, Some(name)))
                 (self.attention(&rows, Some(name)))
             }
-            p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
+            (self.suggestions(&rows))
             (self.actions("Actions on the whole namespace", &rows, ("namespace", name), &path))
             (self.overrides_of(&rows))
             (self.workloads_of(name, &rows, &timeline.link("/timeline")))

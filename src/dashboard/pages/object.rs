@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use dayshift_cluster::read::{FindError, ListedEvent};
-use dayshift_manifest::plan::{Period, PlannedBoundary, WorkloadPlan};
+use dayshift_manifest::plan::{CountedWith, Period, PlannedBoundary, WorkloadPlan};
 use dayshift_operations::status::{distance, time_of_day};
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
@@ -64,6 +64,7 @@ impl Page<'_> {
             h1 { (safe(&title)) " " (badge(status)) }
             (self.sentence(row, this_day.as_ref()))
             (self.findings_of(row))
+            (self.suggestions(&[row]))
             (self.actions("Actions", &[row], ("object", &row.form_name()), &path(row)))
             @if let Some(plan) = &plan { (self.days(row, plan)) }
             (self.cost(row))
@@ -185,6 +186,8 @@ impl Page<'_> {
                     (short_number(week.used.replica_hours + week.saved.replica_hours))
                     " replica-hours: " (Bill::new(week.saved, None)) "."
                 }
+            } @else if row.status.counted_with == CountedWith::Owner {
+                p.far { "Counted with the resource that it belongs to." }
             } @else {
                 p.far { "This kind has no replicas that can be counted." }
             }

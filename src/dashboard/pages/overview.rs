@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use dayshift_manifest::plan::CountedWith;
 use dayshift_operations::status::{ScheduleStatus, distance, short_time};
 use dayshift_text::counted;
 use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Kind, Page, first_of, safe, section, table, time};
+use crate::dashboard::pages::{
+    page::{Kind, Page, first_of, safe, section, table, time},
+    savings::held_down,
+};
 use crate::dashboard::{
     outlook::Outlook,
     params::Params,
@@ -65,9 +69,10 @@ impl Page<'_> {
     pub(super) fn outlook<'r>(&self, rows: &[&'r Row]) -> Outlook<'r> {
         let (now, zone) = (self.view.now, self.zone());
         let until = Outlook::end(now, zone);
-        let plans = rows
+        let counted = rows
             .iter()
-            .filter_map(|row| Some((*row, self.plan_of(row, until)?)));
+            .filter(|row| row.status.counted_with == CountedWith::Itself);
+        let plans = counted.filter_map(|row| Some((*row, self.plan_of(row, until)?)));
         Outlook::new(plans, now, zone)
     }
 
@@ -178,6 +183,9 @@ impl Page<'_> {
                         }
                     }
                 }
+                @if namespace.is_some() {
+                    p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
+                }
             }
         }
     }
@@ -215,7 +223,7 @@ impl Page<'_> {
                 tr {
                     td.countdown { (distance(*at, now).trim_start_matches("in ")) }
                     td { (time(*at, self.zone(), now)) }
-                    td { (action) }
+                    td { span.boundary { (action) } }
                     td { (first_of(rows, MAX_NAMES, |row| self.link_to(row))) (self.keep_running(rows)) }
                 }
             }

@@ -4,6 +4,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_controller::Telemetry;
 use dayshift_operations::status::{WorkloadStatus, date_and_time, distance, short_time};
 use dayshift_schedule::Zone;
 use dayshift_text::{counted, is_unprintable, printable};
@@ -46,6 +47,8 @@ pub(crate) struct Page<'a> {
     pub(crate) user: Option<&'a str>,
     /// The price of CPU and memory.
     pub(crate) price: Option<&'a Price>,
+    /// The controller that has recorded wakes, if there is one in this process.
+    pub(crate) recorder: Option<&'a Telemetry>,
 }
 
 impl Page<'_> {
@@ -216,8 +219,10 @@ pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> Str
     };
     let body = html! {
         h1 { (reason) }
-        p { (message) }
-        p { a href=(params.common().link("/")) { "To the overview" } }
+        section {
+            p { (said(message)) }
+            p { a href=(params.common().link("/")) { "To the overview" } }
+        }
     };
     document(params, &kind, (None, None), &body)
 }
@@ -301,7 +306,7 @@ fn document(
                                 a href=(common.link(path)) { (safe(name)) }
                                 span aria-hidden="true" { "›" }
                             }
-                            span aria-current="page" { (kind.title) }
+                            span aria-current="page" { (without_namespace(kind)) }
                         }
                     }
                     (body)
@@ -310,6 +315,14 @@ fn document(
         }
     };
     page.into_string()
+}
+
+/// The title of a page, without the namespace that the breadcrumb before it shows.
+fn without_namespace<'a>(kind: &Kind<'a>) -> &'a str {
+    let namespace = kind.crumbs.last().map(|(_, name)| &**name);
+    let name = namespace.and_then(|name| kind.title.strip_prefix(name));
+    name.and_then(|name| name.strip_prefix('/'))
+        .unwrap_or(kind.title)
 }
 
 /// The brand's mark: a day between two nights.

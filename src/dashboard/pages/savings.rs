@@ -210,7 +210,7 @@ fn bars(account: &Account, price: Option<&Price>) -> Markup {
             }
             p.key-line {
                 span.key.saved aria-hidden="true" {} " saved "
-                span.key.used aria-hidden="true" {} " used, in replica-hours"
+                span.key.used aria-hidden="true" {} " used, in replica-hours: one replica for one hour"
                 @if !account.is_counted { ", estimated" }
             }
         }

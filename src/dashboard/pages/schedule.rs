@@ -456,7 +456,7 @@ impl Page<'_> {
 
     fn about_schedule(&self, row: &Row, title: &str, content: &Markup) -> String {
         let object = &row.status.object;
-        let name = object.full_name();
+        let name = object.short_name();
         let kind = Kind {
             title,
             path: &format!("{}/schedule", path(row)),
@@ -467,7 +467,7 @@ impl Page<'_> {
                     namespace_path(&object.namespace),
                     object.namespace.to_string(),
                 ),
-                (path(row), name),
+                (path(row), name.to_string()),
             ],
         };
         self.shell(&kind, content)
@@ -555,7 +555,7 @@ pub(super) fn figures_table(
                 "Cost",
                 format!("{:.2}{unit}", price.cost(&used)),
                 format!("{:.2}{unit}", price.cost(&will_use)),
-                format!("{:+.2}{unit}", price.cost(&will_use) - price.cost(&used)),
+                format!("{:+.2}{unit}", price.cost(&will_use) - price.cost(&used)).replace('-', "−"),
             ))
         }
         (count("Starts", now.starts, new.starts))
@@ -573,11 +573,11 @@ pub(super) fn figures_table(
     section("figures", "In figures", &content)
 }
 
-/// `-5 h` or `same`
+/// `−5 h` or `same`
 fn signed(difference: f64, unit: &str) -> String {
     match short_number(difference.abs()) {
         text if text == "0" => "same".to_owned(),
         text if difference > 0.0 => format!("+{text}{unit}"),
-        text => format!("-{text}{unit}"),
+        text => format!("−{text}{unit}"),
     }
 }

@@ -61,6 +61,15 @@ fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("dev/api"), "{text}");
+    // Workloads with the same change share a row, behind which all their names are.
+    assert_eq!(preview.all("tr").count(), 2, "{text}");
+    assert!(preview.all("summary").any(|it| it.text == "60 workloads"));
+    for number in 10..70 {
+        assert!(
+            text.contains(&format!("dev/web-{number}")),
+            "{number}: {text}"
+        );
+    }
     let cancel = preview.all("a").find(|it| it.text == "Cancel").unwrap();
     assert_eq!(cancel.attribute("href"), Some("/timeline?q=web-"));
     let (_, result) = confirmed(&served, &asked);

@@ -21,5 +21,6 @@ mod schedule;
 mod short_texts;
 mod shown;
 mod stop_notice;
+mod suggestion;
 mod undo;
 mod what_if;

@@ -313,7 +313,7 @@ fn the_page_of_a_workload_begins_with_a_sentence() {
     assert!(lead.text.starts_with(&expected), "{}", lead.text);
     assert!(lead.text.contains(" 09:00, in "), "{}", lead.text);
     let crumbs = page.all("nav").find(|it| it.has_class("crumbs")).unwrap();
-    assert_eq!(crumbs.text, "Namespaces›dev›dev/web");
+    assert_eq!(crumbs.text, "Namespaces›dev›web");
 }
 
 /// A wake that has ended is not described as active, and its end is not announced as the next change.

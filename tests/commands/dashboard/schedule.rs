@@ -62,11 +62,11 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(page.cells("Running"), ["168 h", "40 h", "-128 h"]);
+    assert_eq!(page.cells("Running"), ["168 h", "40 h", "−128 h"]);
     let used = [
         "336 replica-hours",
         "80 replica-hours",
-        "-256 replica-hours",
+        "−256 replica-hours",
     ];
     assert_eq!(page.cells("Used"), used);
     assert_eq!(page.cells("Starts"), ["0", "5", "+5"]);
@@ -118,7 +118,7 @@ fn shows_money_with_a_price() {
     let served = Served::of(&cluster, &["--price", "cpu=0.5,currency=EUR"]);
     let page = Page::read(&edited(&served, &[("hours", OFFICE)]).body);
     // 2 replicas with half a core each: 0.50 EUR an hour.
-    assert_eq!(page.cells("Cost"), ["84.00 EUR", "20.00 EUR", "-64.00 EUR"]);
+    assert_eq!(page.cells("Cost"), ["84.00 EUR", "20.00 EUR", "−64.00 EUR"]);
     assert!(
         page.text().contains("(64.00 EUR) a week"),
         "{}",

@@ -58,11 +58,11 @@ fn compares_both_schedules_side_by_side() {
 
     let page = served.page(&format!("{address}?{OFFICE}"));
     // Two workloads run all 168 hours, and one runs 14; then each runs 40.
-    assert_eq!(page.cells("Running"), ["350 h", "120 h", "-230 h"]);
+    assert_eq!(page.cells("Running"), ["350 h", "120 h", "−230 h"]);
     let used = [
         "518 replica-hours",
         "160 replica-hours",
-        "-358 replica-hours",
+        "−358 replica-hours",
     ];
     assert_eq!(page.cells("Used"), used);
     let fewer = "69 % fewer replica-hours than now, in seven days";

@@ -10,7 +10,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_schedule::{Action, CalendarName, Tzdata};
 use dayshift_workload::{
-    JobChange, Kind, ReadyForm,
+    JobChange, Kind, ReadyForm, WorkloadRef,
     other_controllers::{ManagerKind, OtherController},
     savings::SavedSoFar,
 };
@@ -34,6 +34,7 @@ use crate::{
             registered, registered_in_seconds, transition_labels,
         },
         snapshot::Snapshot,
+        wake_log::WakeHistory,
         workload_metrics::{OverriddenWorkloads, StoppedWorkloads},
     },
 };
@@ -369,6 +370,11 @@ impl Telemetry {
     /// The current snapshot of every object; `None` if no controller is running.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.objects()?.snapshot()
+    }
+
+    /// The last wakes of a workload; `None` before a controller has started.
+    pub fn wakes_of(&self, object: &WorkloadRef) -> Option<WakeHistory> {
+        Some(self.objects()?.wakes_of(object))
     }
 
     /// The savings until now, which the counters show, and the savings since each of these times; `None`

@@ -17,4 +17,5 @@ mod series;
 pub(super) mod shapes;
 pub(super) mod snapshot;
 mod states;
+pub(super) mod wake_log;
 pub(super) mod workload_metrics;

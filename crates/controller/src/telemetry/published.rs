@@ -15,7 +15,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::plan::{OtherManagers, Planner, StopSummary};
-use dayshift_workload::{Origin, savings::StoppedCapacity};
+use dayshift_workload::{Origin, Phase, WorkloadRef, savings::StoppedCapacity};
 use tokio::time::Instant;
 
 use crate::{
@@ -26,6 +26,7 @@ use crate::{
         shapes::lock,
         snapshot::{ObjectSnapshot, Snapshot},
         states::States,
+        wake_log::{WakeHistory, WakeLog},
     },
 };
 
@@ -42,6 +43,7 @@ pub(crate) struct PublishedObjects {
     is_running: AtomicBool,
     /// Whether any object was published since the last call of [`Self::take_changed`].
     is_changed: AtomicBool,
+    wakes: Mutex<WakeLog>,
     /// Whether each object has a series of its own.
     pub(super) per_workload_metrics: bool,
     /// Whether overrides are counted by user.
@@ -82,6 +84,7 @@ impl PublishedObjects {
     fn new(clock: Clock, settings: &Settings) -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            wakes: Mutex::new(WakeLog::new(clock.now())),
             clock,
             is_running: AtomicBool::new(true),
             is_changed: AtomicBool::new(true),
@@ -123,6 +126,11 @@ impl PublishedObjects {
     /// Whether any object was published since the last call.
     pub(super) fn take_changed(&self) -> bool {
         self.is_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// The last wakes of a workload since the controller started.
+    pub(super) fn wakes_of(&self, object: &WorkloadRef) -> WakeHistory {
+        lock(&self.wakes).of(object)
     }
 
     /// The controller's wall time.
@@ -221,6 +229,13 @@ impl Publisher {
         let object = Arc::new(object);
         let before = self.objects.shard(id).insert(id, Arc::clone(&object));
         self.objects.is_changed.store(true, Ordering::Relaxed);
+        let is_awake = |object: &ObjectSnapshot| object.state.phase == Some(Phase::Woken);
+        let at = object.state.last.unwrap_or(now.0).min(now.0);
+        match (before.as_deref().is_some_and(is_awake), is_awake(&object)) {
+            (false, true) => lock(&self.objects.wakes).begin(&object.object, at),
+            (true, false) => lock(&self.objects.wakes).end(&object.object, at),
+            (true, true) | (false, false) => {}
+        }
         let before = before.map(|before| before.stopped_capacity());
         let before = before.unwrap_or_default();
         let after = object.stopped_capacity();
@@ -233,6 +248,7 @@ impl Publisher {
     pub(crate) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
+            lock(&self.objects.wakes).remove(&object.object);
             self.count(
                 &object,
                 object.stopped_capacity(),
