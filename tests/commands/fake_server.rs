@@ -12,7 +12,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use crate::program::{self, Ended, Running, run};
+use crate::program::{self, Ended, Running, run, wait_until};
 use crate::server_thread::ServerThread;
 
 /// A cluster in memory, with a kubeconfig whose context uses the namespace `dev`.
@@ -132,6 +132,31 @@ impl Cluster {
         let object = self.api.get("Deployment", "dev", name)?;
         let text = &object["metadata"]["annotations"][format!("dayshift/{key}")];
         text.as_str().map(str::to_owned)
+    }
+
+    /// The label `dayshift/KEY` of a Deployment in the namespace `dev`.
+    pub(crate) fn label(&self, name: &str, key: &str) -> Option<String> {
+        let object = self.api.get("Deployment", "dev", name)?;
+        let text = &object["metadata"]["labels"][format!("dayshift/{key}")];
+        text.as_str().map(str::to_owned)
+    }
+
+    /// Waits until Deployments in the namespace `dev` are in a state.
+    pub(crate) fn wait_for_state(&self, names: &[&str], state: &str) {
+        for name in names {
+            wait_until(state, || {
+                self.label(name, "state").as_deref() == Some(state)
+            });
+        }
+    }
+
+    /// Waits until a controller has written a state to Deployments in the namespace `dev`.
+    pub(crate) fn wait_until_seen(&self, names: &[&str]) {
+        for name in names {
+            wait_until("seen by a controller", || {
+                self.label(name, "state").is_some()
+            });
+        }
     }
 
     pub(crate) fn kubeconfig(&self) -> std::path::PathBuf {

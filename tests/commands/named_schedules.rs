@@ -1,14 +1,12 @@
 //! Named schedules: files with `--schedules`, and live workloads without it.
 
-use std::{
-    fs, thread,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::fake_server::{Cluster, Controller};
+use crate::program::wait_until;
 
 const SCHEDULES: &str = "\
 always: {start: \"2000-01-01 00:00\", stop: \"2099-01-01 00:00\", timezone: Asia/Tokyo}
@@ -113,14 +111,6 @@ fn default_schedule_needs_a_valid_name_and_the_file() {
     }
 }
 
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "not {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// The controller has the file. The commands read what it has recorded on the workloads.
 #[test]
 fn commands_for_live_workloads_need_no_file() {
@@ -136,13 +126,8 @@ fn commands_for_live_workloads_need_no_file() {
     assert_eq!(states.as_array().unwrap().len(), 4, "{ran:?}");
     let given = format!("--schedules={schedules}");
     let _controller = Controller::with(&cluster, &[&given]);
-    let web = || cluster.api.get("Deployment", "dev", "web").unwrap();
-    wait_for("adopted", || {
-        let labels = web()["metadata"]["labels"].clone();
-        let typo = cluster.api.get("Deployment", "dev", "typo").unwrap();
-        labels["dayshift/state"] == "adopted"
-            && !typo["metadata"]["annotations"]["dayshift/error"].is_null()
-    });
+    cluster.wait_for_state(&["web"], "adopted");
+    wait_until("rejected", || cluster.annotation("typo", "error").is_some());
     let ran = cluster.dayshift(&["status", "--schedule=always", "-o=json"]);
     let workloads = ran.json()["workloads"].clone();
     let names: Vec<_> = workloads
@@ -168,9 +153,7 @@ fn commands_for_live_workloads_need_no_file() {
     );
     let ran = cluster.dayshift(&["wake", "web", "--for=1h"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    wait_for("woken", || {
-        web()["metadata"]["labels"]["dayshift/state"] == "woken"
-    });
+    cluster.wait_for_state(&["web"], "woken");
 
     let listed = |more: &[&str]| {
         let ran = cluster.dayshift(&[&["schedules", "-o=json"], more].concat());

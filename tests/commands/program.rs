@@ -105,6 +105,16 @@ impl From<Output> for Ended {
     }
 }
 
+/// Polls until `holds` returns true. Panics with `condition` after two minutes.
+#[track_caller]
+pub(crate) fn wait_until(condition: &str, mut holds: impl FnMut() -> bool) {
+    let late = Instant::now() + Duration::from_secs(120);
+    while !holds() {
+        assert!(Instant::now() < late, "not {condition}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A child that is killed when it is dropped.
 pub(crate) struct Running(pub(crate) Child);
 

@@ -1,9 +1,6 @@
 //! `--team-defaults` for files, and overrides with `--team`.
 
-use std::{
-    fs, thread,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -133,21 +130,6 @@ impl Shop {
         }
     }
 
-    fn label(&self, name: &str) -> Option<String> {
-        let web = self.cluster.api.get("Deployment", "dev", "web").unwrap();
-        let state = &web["metadata"]["labels"][format!("dayshift/{name}")];
-        state.as_str().map(str::to_owned)
-    }
-
-    fn wait_for(&self, state: &str) {
-        let begun = Instant::now();
-        while self.label("state").as_deref() != Some(state) {
-            let late = begun.elapsed() > Duration::from_secs(20);
-            assert!(!late, "not {state}: {:?}", self.label("state"));
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
     fn data(&self) -> Value {
         let config_map = self.cluster.api.get("ConfigMap", "dev", "dayshift");
         config_map.map_or(Value::Null, |object| object["data"].clone())
@@ -164,7 +146,7 @@ fn team_overrides_act_on_the_namespace_and_keep_the_other_keys() {
         "metadata": {"namespace": "dev", "name": "dayshift"}, "data": data,
     });
     shop.cluster.api.create(config_map).unwrap();
-    shop.wait_for("adopted");
+    shop.cluster.wait_for_state(&["web"], "adopted");
     for (line, state, key) in [
         ("sleep --team --for=1h", "slept", Some("sleep-until")),
         ("wake --team -n dev --for=1h", "woken", Some("wake-until")),
@@ -179,7 +161,11 @@ fn team_overrides_act_on_the_namespace_and_keep_the_other_keys() {
             ran.out.starts_with("team/dev ") && ran.out.contains("1 of 1 workload"),
             "{ran:?}"
         );
-        assert_eq!(shop.label("state").as_deref(), Some(state), "{line}");
+        assert_eq!(
+            shop.cluster.label("web", "state").as_deref(),
+            Some(state),
+            "{line}"
+        );
         let mut written = shop.data();
         let members = written.as_object_mut().unwrap();
         let overrides = ["wake-until", "sleep-until", "pause"];
@@ -206,14 +192,7 @@ fn team_override_creates_the_config_map_for_workloads_with_their_own_schedule() 
     let shop = Shop::new();
     let hours = [("start", "2000-01-01 00:00"), ("stop", "2000-01-02 00:00")];
     shop.cluster.deployment("api", 0, &hours);
-    let begun = Instant::now();
-    while shop.cluster.api.get("Deployment", "dev", "api").unwrap()["metadata"]["labels"]
-        ["dayshift/state"]
-        .is_null()
-    {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        thread::sleep(Duration::from_millis(20));
-    }
+    shop.cluster.wait_until_seen(&["api"]);
     let dry = shop
         .cluster
         .dayshift(&["wake", "--team", "--for=1h", "--dry-run"]);

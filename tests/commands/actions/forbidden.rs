@@ -3,7 +3,6 @@
 
 use kube_in_memory::{Fault, Status};
 
-use super::overrides::label;
 use crate::fake_server::{Cluster, Controller, refusal};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "09:00-19:00")];
@@ -67,7 +66,7 @@ fn waits_for_readable_kinds_beside_an_unreadable_one() {
     let woken = "deployment.apps/web awake until Thu 2099-12-24 18:00 UTC, 0 -> 3\n";
     let expected = no_cron_jobs("", "left unchanged");
     assert_eq!((ran.status, &*ran.out, ran.err), (3, woken, expected));
-    assert_eq!(label(&cluster, "web", "state").as_deref(), Some("woken"));
+    assert_eq!(cluster.label("web", "state").as_deref(), Some("woken"));
 }
 
 /// Watching the unreadable kind would end the wait for all others.

@@ -1,11 +1,6 @@
 //! Inherited schedules, as commands read them from the workloads: without the flags of the
 //! controller, and without permission to read Namespaces.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use serde_json::{Value, json};
 
 use crate::{
@@ -42,23 +37,8 @@ impl Central {
             cluster,
             _controller: controller,
         };
-        central.wait_for("adopted");
+        central.cluster.wait_for_state(&["web"], "adopted");
         central
-    }
-
-    fn state(&self) -> Option<String> {
-        let web = self.cluster.api.get("Deployment", "dev", "web").unwrap();
-        let state = &web["metadata"]["labels"]["dayshift/state"];
-        state.as_str().map(str::to_owned)
-    }
-
-    fn wait_for(&self, state: &str) {
-        let begun = Instant::now();
-        while self.state().as_deref() != Some(state) {
-            let late = begun.elapsed() > Duration::from_secs(20);
-            assert!(!late, "not {state}: {:?}", self.state());
-            thread::sleep(Duration::from_millis(20));
-        }
     }
 
     /// The entry for `web` in `status -A`, without flags of the controller.
@@ -104,7 +84,11 @@ fn every_override_works_under_a_central_default_schedule() {
         let is_kept = (args, state) == ("resume ns/dev", "woken");
         let expected = if is_kept { (1, kept) } else { (0, "") };
         assert_eq!((ran.status, &*ran.err), expected, "{args}: {ran:?}");
-        assert_eq!(central.state().as_deref(), Some(state), "{args}");
+        assert_eq!(
+            central.cluster.label("web", "state").as_deref(),
+            Some(state),
+            "{args}"
+        );
         let status = central.status();
         assert_eq!(status["state"], state, "{args}");
         assert_eq!(status["error"], Value::Null, "{args}");
@@ -154,7 +138,7 @@ fn commands_work_without_permission_to_read_namespaces() {
     assert!(ran.out.contains("stop"), "{ran:?}");
     let ran = central.cluster.dayshift(&["wake", "--all", "--for=1h"]);
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
-    central.wait_for("woken");
+    central.cluster.wait_for_state(&["web"], "woken");
     assert_eq!(central.status()["state"], "woken");
 }
 

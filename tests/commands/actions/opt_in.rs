@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::fake_server::{Cluster, Controller};
+use crate::program::wait_until;
 
 /// An HPA in the namespace `dev` with these hours.
 fn autoscaler(cluster: &Cluster, hours: Option<&str>) {
@@ -53,9 +54,7 @@ fn annotates_a_watched_kind() {
         let api = cluster.api.get("HorizontalPodAutoscaler", "dev", "api");
         api.unwrap()["metadata"]["labels"]["dayshift/state"].is_string()
     };
-    while !is_seen() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_until("seen", is_seen);
     let ran = cluster.dayshift(&["pause", "hpa/api", "--timeout", "20s"]);
     assert_eq!(ran.status, 0, "{ran:?}");
 }

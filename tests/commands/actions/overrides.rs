@@ -14,12 +14,6 @@ fn until(cluster: &Cluster, name: &str, key: &str) -> DateTime<Utc> {
     cluster.annotation(name, key).unwrap().parse().unwrap()
 }
 
-pub(crate) fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String> {
-    let object = cluster.api.get("Deployment", "dev", name).unwrap();
-    let text = &object["metadata"]["labels"][format!("dayshift/{label}")];
-    text.as_str().map(str::to_owned)
-}
-
 #[test]
 fn reports_success_after_the_controller_has_acted() {
     let cluster = Cluster::new();
@@ -53,16 +47,16 @@ fn reports_success_after_the_controller_has_acted() {
             (0, format!("deployment.apps/web {reported}\n"), ""),
             "{command}"
         );
-        assert_eq!(label(&cluster, "web", "state").as_deref(), Some(state));
+        assert_eq!(cluster.label("web", "state").as_deref(), Some(state));
         if let Some(until) = cluster.annotation("web", "wake-until") {
-            let next = label(&cluster, "web", "next").unwrap();
+            let next = cluster.label("web", "next").unwrap();
             let hour = &until[11..13].parse::<u32>().unwrap() - 9;
             assert_eq!(next, format!("2099-12-24T{hour:02}.00.00Z"), "{command}");
         }
     }
     let resumed = cluster.dayshift(&["resume", "deploy/web"]);
     assert_eq!(resumed.status, 0, "{resumed:?}");
-    assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
+    assert_ne!(cluster.label("web", "state").as_deref(), Some("paused"));
 }
 
 #[test]
@@ -98,7 +92,7 @@ fn a_sleep_that_no_request_ends_is_written_and_reported() {
             Some(text),
             "{ran:?}"
         );
-        assert_eq!(label(&cluster, "web", "state").as_deref(), Some("slept"));
+        assert_eq!(cluster.label("web", "state").as_deref(), Some("slept"));
         assert_eq!(ran.out, reported);
         let status = cluster.dayshift(&["status"]);
         assert_eq!(status.out.contains(note), is_closed, "{status:?}");
@@ -375,7 +369,7 @@ fn a_new_override_acts_despite_an_undo() {
     let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sleep", "sleep", "--until", until]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert_eq!(label(&cluster, "sleep", "state").as_deref(), Some("slept"));
+    assert_eq!(cluster.label("sleep", "state").as_deref(), Some("slept"));
 }
 
 /// The last writer of a metadata field in `managedFields`.

@@ -1,9 +1,6 @@
 //! `dayshift sync`.
 
-use crate::{
-    actions::overrides::label,
-    fake_server::{Cluster, Controller},
-};
+use crate::fake_server::{Cluster, Controller};
 
 /// A schedule that is running until 2098, and one that is stopped until then.
 const RUNNING: &[(&str, &str)] = &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
@@ -65,10 +62,7 @@ fn sync_applies_the_schedule_now() {
     ] {
         assert!(ran.out.lines().any(|it| it == line), "{line}: {}", ran.out);
     }
-    assert_eq!(
-        label(&cluster, "up", "saved-replicas").as_deref(),
-        Some("3")
-    );
+    assert_eq!(cluster.label("up", "saved-replicas").as_deref(), Some("3"));
     let ran = cluster.dayshift(&["sync", "woken"]);
     assert_eq!(
         ran.out,
@@ -127,13 +121,13 @@ fn a_namespace_override_ends_the_overrides_of_sync() {
     let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sync", "one", "two"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert_eq!(label(&cluster, "one", "state").as_deref(), Some("slept"));
+    assert_eq!(cluster.label("one", "state").as_deref(), Some("slept"));
     let ran = cluster.dayshift(&["wake", "ns/dev", "--for=1h"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let counts = "2 of 3 workloads; 1 has an override of its own: `dayshift wake --all -n dev`";
     assert!(ran.out.contains(counts), "{}", ran.out);
     for name in ["one", "two"] {
-        assert_eq!(label(&cluster, name, "state").as_deref(), Some("woken"));
+        assert_eq!(cluster.label(name, "state").as_deref(), Some("woken"));
     }
 }
 

@@ -5,7 +5,7 @@ use std::{sync::mpsc, thread, time::Duration};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
-use super::overrides::{RUNNING, label};
+use super::overrides::RUNNING;
 use crate::{
     fake_server::{Cluster, Controller},
     pseudo_terminal::OnTerminal,
@@ -240,9 +240,7 @@ fn shows_the_progress_until_all_replicas_are_ready() {
     let wake = [&["wake", "web", "--for", "2h", "--wait"][..], TIMEOUT].concat();
     let mut ran = OnTerminal::start(&cluster, "xterm", &wake);
     ran.wait_for("waiting for 1 of 1 workload");
-    while label(&cluster, "web", "state").as_deref() != Some("woken") {
-        thread::sleep(Duration::from_millis(10));
-    }
+    cluster.wait_for_state(&["web"], "woken");
     assert!(!ran.has_ended(), "it is not ready");
     let status = json!({"observedGeneration": 1_000, "readyReplicas": 1});
     let set = cluster.api.set_status("Deployment", "dev", "web", status);

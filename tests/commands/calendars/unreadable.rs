@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 use super::files::{GERMANY, web};
 use crate::{
     fake_server::Cluster,
-    program::dayshift_with,
-    terminal::objects::{LoggedController, until},
+    program::{dayshift_with, wait_until},
+    terminal::objects::LoggedController,
 };
 
 /// A calendar with an invalid event, and the error about it.
@@ -152,7 +152,9 @@ fn run_starts_and_logs_the_error() {
     let controller =
         LoggedController::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
     let error = |name| cluster.annotation(name, "error");
-    until(|| error("named").is_some() && error("unknown").is_some());
+    wait_until("rejected", || {
+        error("named").is_some() && error("unknown").is_some()
+    });
     let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {output}");
     let found = error("named").unwrap();
     assert!(found.starts_with(&expected), "{found}");
@@ -161,16 +163,15 @@ fn run_starts_and_logs_the_error() {
             .unwrap()
             .contains("`xx` is not a known calendar")
     );
-    let state = || {
-        cluster.api.get("Deployment", "dev", "other").unwrap()["metadata"]["labels"]["dayshift/state"].clone()
-    };
-    until(|| state() == "adopted");
+    cluster.wait_for_state(&["other"], "adopted");
     assert_eq!(error("other"), None);
     let reported = |event: &serde_json::Value| {
         event["regarding"]["name"] == "named" && event["note"].as_str().unwrap().contains(&output)
     };
-    until(|| cluster.api.list("Event").iter().any(reported));
-    until(|| {
+    wait_until("reported", || {
+        cluster.api.list("Event").iter().any(reported)
+    });
+    wait_until("logged", || {
         controller
             .log()
             .contains(&format!("is rejected until it can be read: {output}"))

@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 
 use super::browser::{Answer, Page, Served};
 use crate::fake_server::{Cluster, Controller};
+use crate::program::wait_until;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -14,11 +15,6 @@ pub(super) fn cluster() -> Cluster {
         cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
     }
     cluster
-}
-
-fn is_adopted(cluster: &Cluster, name: &str) -> bool {
-    let object = cluster.api.get("Deployment", "dev", name).unwrap();
-    object["metadata"]["labels"]["dayshift/state"].is_string()
 }
 
 /// The token of a form.
@@ -70,16 +66,10 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
     let to = done.header("location").unwrap().to_owned();
     // A repeated request redirects to the same result and changes nothing.
     assert_eq!(post(served, "/act", &fields).header("location"), Some(&*to));
-    let begun = std::time::Instant::now();
-    loop {
-        let text = served.page(&to).text().to_owned();
-        if !text.contains(": under way") {
-            return (page, text);
-        }
-        assert!(begun.elapsed().as_secs() < 120, "{text}");
-        // Without a controller this takes ten seconds, and other tests need the processor.
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    let result = || served.page(&to).text().to_owned();
+    // Without a controller this takes ten seconds.
+    wait_until("done", || !result().contains(": under way"));
+    (page, result())
 }
 
 #[test]
@@ -88,9 +78,7 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     let _controller = Controller::on(&cluster);
     // The page waits for a shorter time than a command, so the controller must have adopted the
     // workloads before.
-    while !["web", "api"].iter().all(|name| is_adopted(&cluster, name)) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    cluster.wait_until_seen(&["web", "api"]);
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let asked = post(
@@ -133,9 +121,9 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
 
     // The page offers actions for the state that it has seen, slightly after the change.
     let is_slept = |it: &super::browser::Node| it.has_class("badge") && it.text == "slept";
-    while !served.page("/timeline").all("span").any(is_slept) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("shown", || {
+        served.page("/timeline").all("span").any(is_slept)
+    });
     let fields = [
         ("token", &*token),
         ("do", "resume"),

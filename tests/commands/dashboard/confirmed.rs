@@ -7,6 +7,7 @@ use super::{
     browser::{Answer, Page, Served},
 };
 use crate::fake_server::{Cluster, Controller};
+use crate::program::wait_until;
 
 fn asked(served: &Served, fields: &[(&str, &str)]) -> Answer {
     let token = token(served);
@@ -245,9 +246,9 @@ fn a_shorter_override_needs_a_confirmation_of_its_own() {
     let fields = [&fields[..], &[("shorten", "yes")]].concat();
     let done = post(&served, "/act", &fields);
     assert_eq!(done.status, 303, "{}", done.body);
-    while cluster.annotation("web", "wake-until").as_deref() == Some(until) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("shortened", || {
+        cluster.annotation("web", "wake-until").as_deref() != Some(until)
+    });
     assert_eq!(cluster.annotation("web", "reason"), None);
 }
 

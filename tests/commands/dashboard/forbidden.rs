@@ -7,6 +7,7 @@ use super::{
     browser::{Page, Served},
 };
 use crate::fake_server::{Cluster, Controller, refusal};
+use crate::program::wait_until;
 
 fn cluster() -> Cluster {
     let cluster = Cluster::new();
@@ -30,9 +31,7 @@ fn an_unreadable_kind_does_not_hide_the_others() {
         cluster.refuse(verbs, "cronjobs");
         let served = Served::of(&cluster, &[]);
         // A watch can be rejected shortly after the list was accepted.
-        while banners(&served.page("/")).is_empty() {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        wait_until("rejected", || !banners(&served.page("/")).is_empty());
         for path in ["/", "/timeline", "/object/dev/deploy/web"] {
             let page = served.page(path);
             let [banner] = banners(&page)[..] else {

@@ -1,6 +1,6 @@
 //! Forms and the choice of a time zone. An invalid form is shown again with its input.
 
-use std::{collections::BTreeSet, fs, time::Instant};
+use std::{collections::BTreeSet, fs};
 
 use chrono::{DateTime, FixedOffset, Utc};
 
@@ -9,6 +9,7 @@ use super::{
     browser::{Node, Page, Served},
 };
 use crate::fake_server::{Cluster, Controller};
+use crate::program::wait_until;
 
 /// The value of an input field.
 fn field(page: &Page, name: &str) -> Option<String> {
@@ -181,10 +182,6 @@ fn reloads_a_changed_calendar_file() {
     assert!(is_excepted("2026-12-21"));
     assert!(!is_excepted("2026-12-28"));
     write("20261230");
-    let begun = Instant::now();
-    while !is_excepted("2026-12-28") {
-        assert!(begun.elapsed().as_secs() < 60, "the file is not read again");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("read again", || is_excepted("2026-12-28"));
     assert!(!is_excepted("2026-12-21"));
 }

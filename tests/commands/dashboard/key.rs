@@ -4,6 +4,7 @@ use super::{
     actions::{cluster, post, posted, token},
     browser::{Answer, Page, Served},
 };
+use crate::program::wait_until;
 
 const PATHS: [&str; 5] = [
     "/",
@@ -188,14 +189,9 @@ fn open_starts_a_browser_with_a_url_that_works_once() {
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", folder.path().display());
     let served = Served::with_path(&cluster, &["--open"], &path);
-    let begun = std::time::Instant::now();
-    let url = loop {
-        if let Ok(url) = std::fs::read_to_string(&opened) {
-            break url;
-        }
-        assert!(begun.elapsed().as_secs() < 60, "nothing was opened");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    };
+    let url = || std::fs::read_to_string(&opened).unwrap_or_default();
+    wait_until("opened", || !url().is_empty());
+    let url = url();
     let host = served.address;
     let key = url.strip_prefix(&format!("http://{host}/?key=")).unwrap();
     assert_ne!(Some(key), served.key.as_deref());

@@ -26,13 +26,7 @@ fn value(page: &Page, name: &str) -> String {
 fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
     let cluster = cluster();
     let _controller = Controller::on(&cluster);
-    let is_adopted = |name: &str| {
-        let object = cluster.api.get("Deployment", "dev", name).unwrap();
-        object["metadata"]["labels"]["dayshift/state"].is_string()
-    };
-    while !(is_adopted("web-69") && is_adopted("api")) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    cluster.wait_until_seen(&["web-69", "api"]);
     let served = Served::of(&cluster, &[]);
     let timeline = served.page("/timeline?q=web-&page=2");
     assert!(

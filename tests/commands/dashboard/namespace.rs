@@ -7,6 +7,7 @@ use super::{
     browser::{Page, Served},
 };
 use crate::fake_server::{Cluster, Controller, refusal};
+use crate::program::wait_until;
 
 /// Two workloads in `dev`, one of which inherits its hours, and one workload in another namespace.
 fn cluster() -> Cluster {
@@ -32,13 +33,10 @@ fn cluster() -> Cluster {
 fn adopted(cluster: &Cluster) -> Controller {
     let controller = Controller::on(cluster);
     for (namespace, name) in [("dev", "web"), ("dev", "api"), ("other", "elsewhere")] {
-        let state = || {
+        wait_until("adopted", || {
             let object = cluster.api.get("Deployment", namespace, name).unwrap();
             object["metadata"]["labels"]["dayshift/state"].is_string()
-        };
-        while !state() {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        });
     }
     controller
 }
@@ -112,16 +110,11 @@ fn a_namespace_page_lists_the_values_of_its_team() {
     });
     cluster.api.create(config_map).unwrap();
     let of_controller = Served::by_run_with(&cluster, "127.0.0.1:0", &["--team-defaults"]);
-    let begun = std::time::Instant::now();
     for served in [of_controller, Served::of(&cluster, &[])] {
-        let page = loop {
-            let page = served.page("/ns/dev");
-            if page.text().contains("Tue 07:10-08:20") {
-                break page;
-            }
-            assert!(begun.elapsed().as_secs() < 60, "{}", page.text());
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        };
+        wait_until("shown on the page", || {
+            served.page("/ns/dev").text().contains("Tue 07:10-08:20")
+        });
+        let page = served.page("/ns/dev");
         let rows = rows(&page);
         for expected in [
             "hoursTue 07:10-08:20team, in the ConfigMap dayshift1 workload",

@@ -6,6 +6,7 @@ use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use super::browser::{Node, Page, Served};
 use crate::{
     fake_server::{Cluster, Controller},
+    program::wait_until,
     status::state,
 };
 
@@ -43,13 +44,10 @@ fn reports_whether_a_controller_acts() {
     let banner = page.all("p").find(|it| it.has_class("banner")).unwrap();
     assert!(banner.text.contains("any of the 1 workload"), "{banner:?}");
     let _controller = Controller::on(&cluster);
-    let page = loop {
-        let page = served.page("/");
-        if with_class(&page, "verdict")[0].text != "No controller has acted yet" {
-            break page;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    };
+    wait_until("acted", || {
+        with_class(&served.page("/"), "verdict")[0].text != "No controller has acted yet"
+    });
+    let page = served.page("/");
     assert_eq!(with_class(&page, "verdict")[0].text, "dayshift is working");
     assert!(page.text().contains("adopted dev/web, "), "{}", page.text());
     assert!(page.all("p").all(|it| !it.has_class("banner")));

@@ -1,7 +1,5 @@
 //! Undo of an action that extended or shortened an override: the former override begins again.
 
-use std::time::{Duration, Instant};
-
 use chrono::{DateTime, Utc};
 
 use super::{
@@ -9,14 +7,7 @@ use super::{
     browser::{Page, Served},
 };
 use crate::fake_server::{Cluster, Controller};
-
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "not {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use crate::program::wait_until;
 
 fn ends(cluster: &Cluster) -> Option<DateTime<Utc>> {
     let text = cluster.annotation("web", "wake-until")?;
@@ -48,7 +39,7 @@ fn acted(served: &Served, preview: &Page, last: &[(&str, &str)]) -> String {
     let done = post(served, "/act", &[&fields[..], last].concat());
     assert_eq!(done.status, 303, "{}", done.body);
     let to = done.header("location").unwrap().to_owned();
-    wait_for("done", || !served.page(&to).text().contains(": under way"));
+    wait_until("done", || !served.page(&to).text().contains(": under way"));
     plan
 }
 
@@ -79,7 +70,7 @@ fn undo_restores_the_former_end_and_reason() {
                 .text()
                 .contains("load test")
         };
-        wait_for("seen", seen);
+        wait_until("seen", seen);
         let plan = woken(&served, action, last);
         assert_ne!(ends(&cluster), before);
         let result = served.page(&format!("/result/{plan}"));
@@ -94,7 +85,7 @@ fn undo_restores_the_former_end_and_reason() {
                 .text()
                 .contains("my demo")
         };
-        wait_for("seen", seen);
+        wait_until("seen", seen);
 
         let token = token(&served);
         let fields = [("token", &*token), ("do", "undo"), ("plan", &*plan)];

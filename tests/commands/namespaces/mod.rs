@@ -5,7 +5,6 @@ mod several;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::actions::overrides::label;
 use crate::fake_server::{Cluster, Controller};
 
 const ALWAYS: &[(&str, &str)] = &[("hours", "00:00-24:00"), ("timezone", "Asia/Tokyo")];
@@ -224,8 +223,8 @@ fn sleeps_and_resumes_a_whole_namespace() {
         ["pause", "sleep-until"].map(|key| of_namespace(&cluster, key)),
         [None, None]
     );
-    assert_eq!(label(&cluster, "own", "state").as_deref(), Some("paused"));
-    assert_ne!(label(&cluster, "api", "state").as_deref(), Some("paused"));
+    assert_eq!(cluster.label("own", "state").as_deref(), Some("paused"));
+    assert_ne!(cluster.label("api", "state").as_deref(), Some("paused"));
     let hours = of_namespace(&cluster, "hours");
     assert_eq!(hours.as_deref(), Some("00:00-24:00"));
 }

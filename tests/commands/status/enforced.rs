@@ -3,7 +3,7 @@
 use chrono::{DateTime, Days, Utc};
 
 use super::{OFFICE, STOPPED, evening, state};
-use crate::{dashboard::browser::Served, fake_server::Cluster};
+use crate::{dashboard::browser::Served, fake_server::Cluster, program::wait_until};
 
 /// The notes of one workload.
 fn notes(cluster: &Cluster, name: &str) -> Vec<String> {
@@ -150,12 +150,8 @@ fn the_dashboard_reports_enforcement_that_gave_up() {
     limit_reached(&cluster, "web", Utc::now());
     let served = Served::of(&cluster, &[]);
     let text = "another client keeps reverting dayshift's changes";
-    let page = served.page("/object/dev/deploy/web");
-    let shown = (0..100).find_map(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        let page = served.page("/object/dev/deploy/web");
-        page.text().contains(text).then(|| page.text().to_owned())
-    });
-    let shown = shown.unwrap_or_else(|| panic!("{}", page.text()));
+    let shown = || served.page("/object/dev/deploy/web").text().to_owned();
+    wait_until("shown on the page", || shown().contains(text));
+    let shown = shown();
     assert!(!shown.contains("stops it within"), "{shown}");
 }

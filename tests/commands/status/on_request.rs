@@ -1,15 +1,11 @@
 //! The Services that wake a workload on request, and those that do not.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use serde_json::{Value, json};
 
 use super::{OFFICE, STOPPED, evening, state};
 use crate::dashboard::browser::Served;
 use crate::fake_server::{Cluster, refusal};
+use crate::program::wait_until;
 
 /// Two workloads with `wake-on-request`, one without, and Services.
 fn cluster() -> Cluster {
@@ -83,16 +79,11 @@ fn shows_the_services_that_wake_a_workload() {
 
     // The dashboard reads Services when a workload needs them.
     let served = Served::of(&cluster, &[]);
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
+    wait_until("shown on the page", || {
         let page = served.page("/object/dev/deploy/web");
         let text = page.text();
-        if text.contains("Woken by requests toService web") && text.contains(WEB) {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{text}");
-        thread::sleep(Duration::from_millis(20));
-    }
+        text.contains("Woken by requests toService web") && text.contains(WEB)
+    });
 }
 
 #[test]

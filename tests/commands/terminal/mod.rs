@@ -7,7 +7,10 @@ pub mod words;
 use kube_in_memory::{Fault, Status};
 use tempfile::TempDir;
 
-use crate::{fake_server::Cluster, program::Ended};
+use crate::{
+    fake_server::Cluster,
+    program::{Ended, wait_until},
+};
 use objects::{FILE, hostile_cluster, overridden};
 use words::{EVIL, assert_escaped};
 
@@ -197,14 +200,14 @@ fn logs_events_and_pages_of_a_controller_are_escaped() {
         let cluster = hostile_cluster();
         let controller =
             objects::LoggedController::start(&cluster, &["-vv", "--log-format", format]);
-        objects::until(|| cluster.annotation("bad", "error").is_some());
+        wait_until("rejected", || cluster.annotation("bad", "error").is_some());
         cluster.api.on_admission(|asked| {
             (asked.resource == "deployments" && asked.name == "late")
                 .then(|| Status::denied_by_policy("apps", asked.resource, asked.name, EVIL, EVIL))
         });
         cluster.deployment("late", 1, &[("stop", "19:00"), ("timezone", EVIL)]);
         let of_late = |event: &serde_json::Value| event["regarding"]["name"] == "late";
-        objects::until(|| cluster.api.list("Event").iter().any(of_late));
+        wait_until("reported", || cluster.api.list("Event").iter().any(of_late));
         cluster.api.admit_all();
         let answer = Status {
             reason: EVIL.to_owned(),
@@ -214,8 +217,8 @@ fn logs_events_and_pages_of_a_controller_are_escaped() {
             .api
             .on_request(move |_| Some(Fault::Answer(answer.clone())));
         cluster.api.close_watches();
-        objects::until(|| controller.log().contains("the watch failed"));
-        objects::until(|| controller.get("/readyz").contains("503"));
+        wait_until("logged", || controller.log().contains("the watch failed"));
+        wait_until("unready", || controller.get("/readyz").contains("503"));
         for page in ["/metrics", "/readyz", "/healthz", "/%1b[31m"] {
             assert_escaped(&controller.get(page).replace('\r', ""), page);
         }

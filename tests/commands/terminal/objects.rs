@@ -6,13 +6,13 @@ use std::{
     process::Stdio,
     sync::{Arc, Mutex},
     thread,
-    time::{Duration, Instant},
 };
 
 use super::words::EVIL;
-use crate::{fake_server::Cluster, program::Running};
-
-const TIMEOUT: Duration = Duration::from_secs(30);
+use crate::{
+    fake_server::Cluster,
+    program::{Running, wait_until},
+};
 
 /// All text in it is malicious.
 pub const FILE: &str = r#"
@@ -109,7 +109,7 @@ impl LoggedController {
             _child: Running(child),
             log,
         };
-        until(|| controller.log().contains("listen"));
+        wait_until("listening", || controller.log().contains("listen"));
         controller
     }
 
@@ -132,14 +132,5 @@ impl LoggedController {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
-    }
-}
-
-#[track_caller]
-pub fn until(mut holds: impl FnMut() -> bool) {
-    let late = Instant::now() + TIMEOUT;
-    while !holds() {
-        assert!(Instant::now() < late, "timed out");
-        thread::sleep(Duration::from_millis(20));
     }
 }
