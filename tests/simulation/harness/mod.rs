@@ -2,6 +2,7 @@
 
 pub mod apply_op;
 pub mod controller;
+pub mod day;
 pub mod faults;
 pub mod files;
 pub mod listen;

@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
-use dayshift_controller::{Scope, Settings, Telemetry, run as run_scaler};
+use dayshift_controller::{Scope, Settings};
 use dayshift_workload::Kind;
 use kube_in_memory::{Admission, Api, Fault, Status};
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use super::{
     oracle::Oracle,
     scenario::{END, Morning, MorningStep, MorningWorkload, NINE, Second},
 };
+use crate::harness::day::{cluster_at, deployment, on_paused_time, start_controller};
 
 /// The result of a morning.
 pub(super) struct MorningResult {
@@ -35,12 +36,7 @@ const LOOK: Milli = 800;
 const DAY: &str = "2026-11-24T00:00:00Z";
 
 pub(super) fn run(morning: &Morning) -> MorningResult {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    runtime.block_on(async {
+    on_paused_time(async {
         let mut world = World::of(morning);
         world.evening().await;
         world.pass_morning().await;
@@ -82,14 +78,8 @@ enum Pods {
 impl<'m> World<'m> {
     fn of(morning: &'m Morning) -> Self {
         let day: DateTime<Utc> = DAY.parse().unwrap();
-        let clock = Clock::simulated(day - TimeDelta::hours(6) - TimeDelta::minutes(1));
-        let api = Api::new({
-            let clock = clock.clone();
-            move || clock.now()
-        });
-        for namespace in ["dev", "test"] {
-            api.namespace(namespace);
-        }
+        let begin = day - TimeDelta::hours(6) - TimeDelta::minutes(1);
+        let (clock, api) = cluster_at(begin, &["dev", "test"]);
         Self {
             morning,
             clock,
@@ -343,7 +333,6 @@ impl<'m> World<'m> {
     }
 
     fn start(&mut self) {
-        let client = self.api.client_as("scaler");
         let settings = Settings {
             scope: Scope {
                 kinds: vec![Kind::DEPLOYMENT],
@@ -354,11 +343,7 @@ impl<'m> World<'m> {
             seed: self.morning.seed,
             ..Settings::default()
         };
-        let clock = self.clock.clone();
-        let telemetry = Arc::new(Telemetry::new(clock.now()));
-        self.controller = Some(tokio::spawn(async move {
-            run_scaler(client, clock, settings, telemetry, std::future::pending()).await;
-        }));
+        self.controller = Some(start_controller(&self.api, &self.clock, settings));
     }
 
     fn kill(&mut self) {
@@ -384,19 +369,6 @@ fn manifest(workload: &MorningWorkload) -> Value {
     if let Some((text, _)) = workload.ready_within {
         annotations["dayshift/ready-within"] = json!(text);
     }
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {
-            "namespace": workload.namespace, "name": workload.name, "annotations": annotations,
-        },
-        "spec": {
-            "replicas": workload.replicas,
-            "selector": {"matchLabels": {"app": workload.name}},
-            "template": {
-                "metadata": {"labels": {"app": workload.name}},
-                "spec": {"containers": [{"name": "web", "image": "web"}]},
-            },
-        },
-    })
+    let place = (workload.namespace, &*workload.name);
+    deployment(place, workload.replicas, &annotations)
 }

@@ -14,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use dayshift_activator::{ServiceName, WakeLimits};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::Scope;
@@ -31,6 +30,7 @@ use super::{
     night::{Client, Night, NightStep, NightWorkload},
     oracle::{Answer, Objects, Oracle, Place},
 };
+use crate::harness::day::{self, cluster_at, on_paused_time, start_controller};
 
 /// The result of a night.
 pub(super) struct NightResult {
@@ -53,12 +53,7 @@ fn address() -> IpAddr {
 }
 
 pub(super) fn run(night: &Night) -> NightResult {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    runtime.block_on(async {
+    on_paused_time(async {
         let mut world = World::of(night);
         world.evening().await;
         for (pause, step) in &night.steps {
@@ -90,14 +85,7 @@ struct World<'n> {
 
 impl<'n> World<'n> {
     fn of(night: &'n Night) -> Self {
-        let clock = Clock::simulated(EVENING.parse::<DateTime<Utc>>().unwrap());
-        let api = Api::new({
-            let clock = clock.clone();
-            move || clock.now()
-        });
-        for namespace in ["dev", "test"] {
-            api.namespace(namespace);
-        }
+        let (clock, api) = cluster_at(EVENING.parse().unwrap(), &["dev", "test"]);
         api.serve_custom("", "v1", "services", "Service");
         let slices = "discovery.k8s.io";
         api.serve_custom(slices, "v1", "endpointslices", "EndpointSlice");
@@ -133,12 +121,7 @@ impl<'n> World<'n> {
             seed: self.night.seed,
             ..dayshift_controller::Settings::default()
         };
-        let (client, clock) = (self.api.client_as("scaler"), self.clock.clone());
-        let telemetry = Arc::new(dayshift_controller::Telemetry::new(clock.now()));
-        tokio::spawn(async move {
-            dayshift_controller::run(client, clock, settings, telemetry, std::future::pending())
-                .await;
-        });
+        start_controller(&self.api, &self.clock, settings);
         sleep(Duration::from_secs(90)).await;
         // The activator starts with ports in its slices, as after a restart, because the API in memory cannot
         // apply slices.
@@ -312,21 +295,7 @@ fn deployment(workload: &NightWorkload) -> Value {
             .collect();
         annotations["dayshift/after"] = json!(format!("{}, 30s", names.join("; ")));
     }
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {
-            "namespace": workload.namespace, "name": workload.name, "annotations": annotations,
-        },
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": {"app": workload.name}},
-            "template": {
-                "metadata": {"labels": {"app": workload.name}},
-                "spec": {"containers": [{"name": "web", "image": "web"}]},
-            },
-        },
-    })
+    day::deployment((workload.namespace, &workload.name), 2, &annotations)
 }
 
 fn service(workload: &NightWorkload) -> Value {

@@ -1,10 +1,10 @@
 //! The controller in a cluster in memory, with defaults of teams, users and kills.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
-use dayshift_controller::{Scope, Settings, Telemetry, run as run_controller};
+use dayshift_controller::{Scope, Settings};
 use dayshift_workload::Kind;
 use kube_in_memory::Api;
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use super::{
         BEGIN, CREATED, END, Lasts, NAMESPACES, QUARTER, Second, TimerDay, TimerStep, TimerWorkload,
     },
 };
+use crate::harness::day::{cluster_at, deployment, on_paused_time, start_controller};
 
 /// The result of a day.
 pub(super) struct DayResult {
@@ -32,12 +33,7 @@ const SOON: Second = 5;
 const CHECKS: [Second; 7] = [60, 110, 170, 240, 290, 360, 800];
 
 pub(super) fn run(day: &TimerDay) -> DayResult {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    runtime.block_on(async {
+    on_paused_time(async {
         let mut world = World::of(day);
         let end = world.pass().await;
         DayResult {
@@ -65,14 +61,9 @@ impl<'d> World<'d> {
     /// The cluster at the creation of its workloads.
     fn of(day: &'d TimerDay) -> Self {
         let midnight: DateTime<Utc> = MIDNIGHT.parse().unwrap();
-        let clock = Clock::simulated(midnight + TimeDelta::seconds(CREATED));
-        let api = Api::new({
-            let clock = clock.clone();
-            move || clock.now()
-        });
+        let (clock, api) = cluster_at(midnight + TimeDelta::seconds(CREATED), &NAMESPACES);
         api.serve_custom("", "v1", "configmaps", "ConfigMap");
         for (number, name) in NAMESPACES.into_iter().enumerate() {
-            api.namespace(name);
             let of_namespace = day.of_namespace[number];
             let annotations = json!({"dayshift/stop-after": of_namespace.map(|it| it.text)});
             let patch = json!({"metadata": {"annotations": annotations}});
@@ -286,7 +277,6 @@ impl<'d> World<'d> {
     }
 
     fn start(&mut self) {
-        let (client, clock) = (self.api.client_as("controller"), self.clock.clone());
         let settings = Settings {
             scope: Scope {
                 kinds: vec![Kind::DEPLOYMENT],
@@ -296,10 +286,7 @@ impl<'d> World<'d> {
             seed: self.day.seed,
             ..Settings::default()
         };
-        let telemetry = Arc::new(Telemetry::new(clock.now()));
-        self.controller = Some(tokio::spawn(async move {
-            run_controller(client, clock, settings, telemetry, std::future::pending()).await;
-        }));
+        self.controller = Some(start_controller(&self.api, &self.clock, settings));
     }
 }
 
@@ -321,20 +308,6 @@ fn manifest(workload: &TimerWorkload) -> Value {
     if let Some(own) = workload.own {
         annotations["dayshift/stop-after"] = json!(own.text);
     }
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {
-            "namespace": NAMESPACES[workload.namespace], "name": workload.name,
-            "annotations": annotations,
-        },
-        "spec": {
-            "replicas": workload.replicas,
-            "selector": {"matchLabels": {"app": workload.name}},
-            "template": {
-                "metadata": {"labels": {"app": workload.name}},
-                "spec": {"containers": [{"name": "web", "image": "web"}]},
-            },
-        },
-    })
+    let place = (NAMESPACES[workload.namespace], &*workload.name);
+    deployment(place, workload.replicas, &annotations)
 }
