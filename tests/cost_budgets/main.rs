@@ -9,6 +9,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
     dead_code, // shared with benches/scale
     clippy::needless_pass_by_value,
     reason = "a test may stop where it stands"
@@ -50,14 +51,10 @@ const INSTRUCTIONS: &str = "instructions: ";
 
 fn main() -> ExitCode {
     let cases = [parts::cases(), costly::cases(), cluster::cases()].concat();
-    if callgrind::is_counted(&cases) {
+    if callgrind::is_counted(&cases) || measure::is_measured(&cases) {
         return ExitCode::SUCCESS;
     }
-    // One after the other: concurrent allocations would count.
-    let arguments = Arguments {
-        test_threads: Some(1),
-        ..Arguments::from_args()
-    };
+    let arguments = Arguments::from_args();
     if env::var_os("UPDATE_COSTS").is_some() && !arguments.list {
         record(&cases);
     }
@@ -86,7 +83,7 @@ fn instruction_trials(
 ) -> impl Iterator<Item = Trial> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
     let is_asked = INSTRUCTIONS.contains(filter) && !arguments.list;
-    // In parallel with the memory trials, which run one after the other in this process.
+    // In parallel with the memory trials.
     let instructions = Arc::new(Instructions {
         cases: cases.to_vec(),
         begun: Mutex::new(is_asked.then(Count::begin)),
