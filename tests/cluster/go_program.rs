@@ -81,11 +81,14 @@ fn build(name: &str) -> Result<PathBuf, String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(name);
+    // The flags of the control plane's programs, so that all of them share Go's compiled standard library.
     let go = Command::new("go")
-        .args(["build", "-o"])
+        .args(["build", "-gcflags=all=-dwarf=false", "-trimpath"])
+        .args(["-buildvcs=false", "-o"])
         .arg(&program)
         .arg(".")
         .current_dir(directory)
+        .env("CGO_ENABLED", "0")
         .output();
     match go {
         Ok(output) if output.status.success() => Ok(program),
