@@ -80,23 +80,14 @@ impl Stage {
         self.silence.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The scenario as a test. Without a control plane it is ignored; if `CI` is set, it fails, because a
-    /// pipeline should not pass without testing.
+    /// The scenario as a test.
     pub(crate) fn trial(self: &Arc<Self>, scenario: Scenario) -> Trial {
         let stage = Arc::clone(self);
         let name = scenario
             .name
             .split_once("::")
             .map_or(scenario.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || match stage.tell(name, scenario) {
-            Ok(reported) => reported
-                .map(|()| Completion::Completed)
-                .map_err(Failed::from),
-            Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
-                Ok(Completion::ignored_with(reason))
-            }
-            Err(Missing::NoMeans(reason) | Missing::Failed(reason)) => Err(Failed::from(reason)),
-        })
+        Trial::ignorable_test(name, move || completion(stage.tell(name, scenario)))
     }
 
     fn tell(&self, name: &str, scenario: Scenario) -> Result<Result<(), String>, Missing> {
@@ -122,6 +113,22 @@ impl Stage {
             }
         };
         Ok(place.get_or_init(|| ControlPlane::start(assets, parts)))
+    }
+}
+
+/// The completion of a test. Without its programs it is ignored; if `CI` is set, it fails, because a pipeline
+/// should not pass without testing.
+pub(crate) fn completion(
+    reported: Result<Result<(), String>, Missing>,
+) -> Result<Completion, Failed> {
+    match reported {
+        Ok(reported) => reported
+            .map(|()| Completion::Completed)
+            .map_err(Failed::from),
+        Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
+            Ok(Completion::ignored_with(reason))
+        }
+        Err(Missing::NoMeans(reason) | Missing::Failed(reason)) => Err(Failed::from(reason)),
     }
 }
 

@@ -39,8 +39,9 @@ impl Assets {
         if let Some(minor) = other_minor() {
             let minor = minor?;
             let recipe = build::Recipe::control_plane(Some(&minor));
-            let directory = built(&recipe, "no `go` to build that Kubernetes with")?;
-            return Ok(Self { directory });
+            return Ok(Self {
+                directory: built(&recipe)?,
+            });
         }
         if let Some(directory) =
             env::var_os("KUBEBUILDER_ASSETS").filter(|directory| !directory.is_empty())
@@ -50,44 +51,34 @@ impl Assets {
             };
             return assets.has(&SERVER).map(|()| assets);
         }
-        let directory = built(
-            &build::Recipe::control_plane(None),
-            "no KUBEBUILDER_ASSETS, and no `go` to build a control plane with",
-        )?;
-        Ok(Self { directory })
+        Ok(Self {
+            directory: built(&build::Recipe::control_plane(None))?,
+        })
     }
 
     /// toxiproxy's server. It is built only for tests that need it.
     pub(crate) fn proxy() -> Result<PathBuf, Missing> {
-        let directory = built(&build::Recipe::proxy(), "no `go` to build toxiproxy with")?;
-        Ok(directory.join(build::PROXY.0))
+        program(&build::Recipe::proxy(), build::PROXY.0)
     }
 
     /// Helm 3 or 4.
     pub(crate) fn helm(version: u32) -> Result<PathBuf, Missing> {
-        let directory = built(&build::Recipe::helm(), "no `go` to build Helm with")?;
-        Ok(directory.join(format!("helm{version}")))
+        program(&build::Recipe::helm(), &format!("helm{version}"))
     }
 
     /// The program that runs the chart's unit tests.
     pub(crate) fn helm_unittest() -> Result<PathBuf, Missing> {
-        let directory = built(
-            &build::Recipe::helm(),
-            "no `go` to build helm-unittest with",
-        )?;
-        Ok(directory.join(build::HELM_UNITTEST))
+        program(&build::Recipe::helm(), build::HELM_UNITTEST)
     }
 
     /// The program that validates manifests against schemas.
     pub(crate) fn kubeconform() -> Result<PathBuf, Missing> {
-        let directory = built(&build::Recipe::helm(), "no `go` to build kubeconform with")?;
-        Ok(directory.join(build::KUBECONFORM))
+        program(&build::Recipe::helm(), build::KUBECONFORM)
     }
 
     /// The files with the Prometheus Operator's definitions.
     pub(crate) fn monitoring_definitions() -> Result<Vec<PathBuf>, Missing> {
-        let recipe = build::Recipe::prometheus_operator();
-        let directory = built(&recipe, "no `go` to download the Prometheus Operator with")?;
+        let directory = built(&build::Recipe::prometheus_operator())?;
         Ok(definitions::MONITORING_CRDS
             .map(|crd| directory.join(crd))
             .into())
@@ -95,64 +86,38 @@ impl Assets {
 
     /// The program that applies a manifest like Flux.
     pub(crate) fn flux() -> Result<PathBuf, Missing> {
-        let directory = built(
-            &build::Recipe::flux(),
-            "no `go` to build Flux's engine with",
-        )?;
-        Ok(directory.join(build::FLUX.0))
+        program(&build::Recipe::flux(), build::FLUX.0)
     }
 
     pub(crate) fn kube_proxy() -> Result<PathBuf, Missing> {
-        let directory = built(
-            &build::Recipe::kube_proxy(),
-            "no `go` to build kube-proxy with",
-        )?;
-        Ok(directory.join(build::KUBE_PROXY.0))
+        program(&build::Recipe::kube_proxy(), build::KUBE_PROXY.0)
     }
 
     /// The directory with Argo CD's components and definitions.
     pub(crate) fn argo_cd() -> Result<PathBuf, Missing> {
-        built(&build::Recipe::argo_cd(), "no `go` to build Argo CD with")
+        built(&build::Recipe::argo_cd())
     }
 
     pub(crate) fn oauth2_proxy() -> Result<PathBuf, Missing> {
-        let directory = built(
-            &build::Recipe::oauth2_proxy(),
-            "no `go` to build oauth2-proxy with",
-        )?;
-        Ok(directory.join(build::OAUTH2_PROXY.0))
+        program(&build::Recipe::oauth2_proxy(), build::OAUTH2_PROXY.0)
     }
 
     pub(crate) fn kube_green() -> Result<PathBuf, Missing> {
-        let directory = built(
-            &build::Recipe::kube_green(),
-            "no `go` to build kube-green with",
-        )?;
-        Ok(directory.join(build::KUBE_GREEN.0))
+        program(&build::Recipe::kube_green(), build::KUBE_GREEN.0)
     }
 
     /// The directory with CloudNativePG's operator and definitions.
     pub(crate) fn cloud_native_pg() -> Result<PathBuf, Missing> {
-        built(
-            &build::Recipe::cloud_native_pg(),
-            "no `go` to build CloudNativePG with",
-        )
+        built(&build::Recipe::cloud_native_pg())
     }
 
     /// The directory with Prometheus and its tool.
     pub(crate) fn prometheus() -> Result<PathBuf, Missing> {
-        built(
-            &build::Recipe::prometheus(),
-            "no `go` to build Prometheus with",
-        )
+        built(&build::Recipe::prometheus())
     }
 
     pub(crate) fn alertmanager() -> Result<PathBuf, Missing> {
-        let directory = built(
-            &build::Recipe::alertmanager(),
-            "no `go` to build Alertmanager with",
-        )?;
-        Ok(directory.join(build::ALERTMANAGER.0))
+        program(&build::Recipe::alertmanager(), build::ALERTMANAGER.0)
     }
 
     /// Whether these programs create pods for Deployments. The error names the missing ones.
@@ -200,12 +165,19 @@ fn other_minor() -> Option<Result<String, Missing>> {
     ))))
 }
 
-/// The directory that this recipe builds. `without_go` is the error if Go is missing.
-fn built(recipe: &build::Recipe, without_go: &str) -> Result<PathBuf, Missing> {
+/// A program that this recipe builds.
+fn program(recipe: &build::Recipe, name: &str) -> Result<PathBuf, Missing> {
+    Ok(built(recipe)?.join(name))
+}
+
+/// The directory that this recipe builds.
+fn built(recipe: &build::Recipe) -> Result<PathBuf, Missing> {
     let directory = cache()?.join(recipe.directory_name());
     if !directory.is_dir() {
         if !answers("go") {
-            return Err(Missing::NoMeans(without_go.to_owned()));
+            let name = recipe.name;
+            let reason = format!("no `go` to build the {name} of the tests with");
+            return Err(Missing::NoMeans(reason));
         }
         recipe.build(&directory).map_err(Missing::Failed)?;
     }

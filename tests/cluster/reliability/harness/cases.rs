@@ -1,17 +1,18 @@
 //! The cases of the table as tests, and their control planes.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::Trial;
 
 use crate::reliability::harness::figures::{Figures, table};
 use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::proxy::Toxiproxy;
 use crate::reliability::harness::scenario::Place;
-use crate::support::{Assets, ControlPlane, Missing, Parts, Stage, assets, retry_when_stalled};
+use crate::support::{
+    Assets, ControlPlane, Missing, Parts, Stage, assets, completion, retry_when_stalled,
+};
 
 /// Whether a case disturbs others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,22 +101,14 @@ impl Matrix {
         }
     }
 
-    /// The case as a test. Without its prerequisites it is ignored, or fails if `CI` is set.
+    /// The case as a test.
     pub(crate) fn trial(self: &Arc<Self>, case: Case) -> Trial {
         let matrix = Arc::clone(self);
         let name = case
             .name
             .split_once("::")
             .map_or(case.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || match matrix.tell(name, case) {
-            Ok(reported) => reported
-                .map(|()| Completion::Completed)
-                .map_err(Failed::from),
-            Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
-                Ok(Completion::ignored_with(reason))
-            }
-            Err(Missing::NoMeans(reason) | Missing::Failed(reason)) => Err(Failed::from(reason)),
-        })
+        Trial::ignorable_test(name, move || completion(matrix.tell(name, case)))
     }
 
     /// The table of the `cases` that ran.
