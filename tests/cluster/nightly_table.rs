@@ -13,7 +13,8 @@ const PAGE: &str = include_str!("../../docs/contributing/nightly.md");
 /// Checks that the page has exactly one row for each nightly scenario.
 pub(crate) fn trial() -> Trial {
     Trial::test("nightly_table::has_each_nightly_scenario", || {
-        let scenarios = e2e::scenarios().into_iter().filter(|it| it.is_nightly);
+        let scenarios = [e2e::scenarios(), e2e::busy_scenarios()].concat();
+        let scenarios = scenarios.into_iter().filter(|it| it.is_nightly);
         let cases = reliability::cases(Profile::Short);
         let cases = cases.into_iter().filter(|it| it.is_nightly);
         let reported: BTreeSet<String> = scenarios

@@ -48,14 +48,6 @@ pub(crate) fn cron_job(name: &str) -> DeploymentBuilder {
 pub(crate) struct DeploymentBuilder(Value);
 
 impl DeploymentBuilder {
-    /// Changes the name.
-    pub(crate) fn named(self, name: &str) -> Self {
-        let mut other = deployment(name).0;
-        other["metadata"]["annotations"] = self.0["metadata"]["annotations"].clone();
-        other["spec"]["replicas"] = self.0["spec"]["replicas"].clone();
-        Self(other)
-    }
-
     pub(crate) fn replicas(mut self, replicas: impl Into<i64>) -> Self {
         self.0["spec"]["replicas"] = replicas.into().into();
         self

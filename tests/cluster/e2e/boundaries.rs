@@ -1,19 +1,11 @@
 //! The effects of a schedule on a Deployment at its boundaries.
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Scenario, deployment, nightly, scenarios, soon};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![
-            Parts::Server;
-            start_sets_replicas_on_time_with_one_patch,
-        ],
-        nightly(scenarios![
-            Parts::Server;
-            catches_up_once_on_missed_boundaries,
-            applies_only_the_latest_missed_boundary,
-        ]),
+        scenarios![Parts::Server; start_sets_replicas_on_time_with_one_patch],
         scenarios![Parts::OlderServer; lists_in_pages_on_a_server_without_streaming],
         scenarios![Parts::Pods; stop_removes_pods_and_start_creates_them],
     ]
@@ -84,53 +76,4 @@ fn stop_removes_pods_and_start_creates_them(plane: &ControlPlane) {
     team.assert_punctual("web", 1, stop);
     team.assert_punctual("web", 2, start);
     team.ends([("web", 3)]);
-}
-
-fn catches_up_once_on_missed_boundaries(plane: &ControlPlane) {
-    let mut team = TestNamespace::new(plane, "away");
-    let stop = soon(4);
-    team.create(deployment("web").replicas(3).stop(stop.text()));
-    team.await_adopted("web", stop);
-    team.stop_controllers();
-    stop.assert_in_future("the controller is stopped");
-
-    stop.plus(1).wait();
-    assert_eq!(team.replicas("web"), 3, "no controller runs");
-
-    team.run(&[]);
-    team.await_replicas("web", 0);
-    team.await_event("web", "Stopped");
-    team.scale("web", 2);
-    team.stop_controllers();
-    team.run(&[]);
-    soon(1).wait();
-    assert_eq!(
-        team.replicas("web"),
-        2,
-        "a boundary that was already applied is not applied again"
-    );
-    team.ends([("web", 2)]);
-}
-
-fn applies_only_the_latest_missed_boundary(plane: &ControlPlane) {
-    let mut team = TestNamespace::new(plane, "several");
-    let first = soon(4);
-    let (stop, start) = (first.text(), first.plus(1).text());
-    team.create(deployment("day").replicas(3).stop(&stop).start(&start));
-    team.create(deployment("night").replicas(3).start(&stop).stop(&start));
-    for name in ["day", "night"] {
-        team.await_adopted(name, first);
-    }
-    team.stop_controllers();
-    first.assert_in_future("the controller is stopped");
-    first.plus(2).wait();
-
-    team.run(&[]);
-    team.await_label("day", "dayshift/state", "running");
-    team.await_label("night", "dayshift/state", "stopped");
-    assert_eq!(team.replicas("day"), 3);
-    assert_eq!(team.replicas("night"), 0);
-    team.await_event("night", "Stopped");
-    assert_eq!(team.events("day"), [], "it was never stopped");
-    team.ends([("day", 2), ("night", 2)]);
 }

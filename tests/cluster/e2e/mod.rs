@@ -13,9 +13,8 @@ mod calendars;
 mod cluster;
 mod commands;
 mod controllers;
-mod counts;
+mod developers;
 mod faults;
-mod figures;
 mod install;
 mod kinds;
 mod leaving;
@@ -29,11 +28,9 @@ mod overrides;
 mod pages;
 mod policy;
 mod protobuf;
-mod reports;
 mod security;
 mod team_defaults;
 mod test_namespace;
-mod zones;
 
 pub(crate) use test_namespace::LOG_LAG;
 
@@ -48,7 +45,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         controllers::together::scenarios(),
         overrides::rollout::scenarios(),
         overrides::ended::scenarios(),
-        overrides::annotated::scenarios(),
         overrides::authors::scenarios(),
         activator::scenarios(),
         faults::scenarios(),
@@ -66,20 +62,17 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         security::connecting::scenarios(),
         calendars::scenarios(),
         named_schedules::scenarios(),
-        figures::scenarios(),
+        developers::scenarios(),
         boundaries::scenarios(),
         cluster::scenarios(),
         commands::scenarios(),
-        counts::scenarios(),
         objects::scenarios(),
         security::permissions::scenarios(),
         security::reading::scenarios(),
         security::user_roles::scenarios(),
         controllers::split::scenarios(),
         protobuf::scenarios(),
-        reports::scenarios(),
         team_defaults::scenarios(),
-        zones::scenarios(),
     ]
     .concat()
 }

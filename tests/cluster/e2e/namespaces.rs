@@ -23,9 +23,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         ],
         nightly(scenarios![
             Parts::Server;
-            namespace_edit_affects_inheriting_workloads,
             invalid_namespace_schedule_is_reported_on_the_namespace,
-            namespace_override_applies_to_all_workloads,
         ]),
     ]
     .concat()
@@ -81,35 +79,6 @@ fn all_kinds_inherit_with_one_request_for_each_transition(plane: &ControlPlane) 
     team.ends([("web", 3), ("db", 3), ("report", 3), ("late", 3)]);
 }
 
-fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "shared-edit");
-    let old = soon(5);
-    let new = old.plus(5);
-    team.create(deployment("web").replicas(3));
-    team.create(deployment("own").replicas(3).stop(old.text()));
-    annotate(&team, &[stop_at(old)]);
-    for name in ["web", "own"] {
-        team.await_adopted(name, old);
-    }
-    annotate(&team, &[stop_at(new)]);
-    let reported = team.await_event("web", "ScheduleChanged");
-    assert!(reported.contains("nothing is scaled now"), "{reported}");
-    old.assert_in_future("the schedule was edited");
-    team.await_replicas("own", 0);
-    old.plus(1).wait();
-    team.assert_replicas("web", 3, new);
-    team.await_replicas("web", 0);
-    team.assert_punctual("own", 1, old);
-    team.assert_punctual("web", 2, new);
-
-    // The removed schedule scales nothing, and its Event names the command that restores the count.
-    annotate(&team, &["stop-".to_owned()]);
-    let reported = team.await_event("web", "ScheduleRemoved");
-    assert!(reported.contains("To restore it to 3, run"), "{reported}");
-    assert_eq!((team.replicas("web"), team.replicas("own")), (0, 0));
-    team.ends([("web", 4), ("own", 2)]);
-}
-
 /// The rows of kubectl for Warnings about the Namespace itself.
 fn warnings(team: &TestNamespace<'_>, arguments: &[&str]) -> Vec<String> {
     let about = format!("namespace/{}", team.name());
@@ -155,37 +124,6 @@ fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane)
     }
     assert_eq!(warnings(&team, &["events"]).len(), 1);
     team.ends([("web", 2), ("api", 2), ("own", 2)]);
-}
-
-fn namespace_override_applies_to_all_workloads(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "shared-sleep");
-    let hours = "hours=00:00-24:00".to_owned();
-    annotate(&team, &[hours]);
-    team.create(deployment("web").replicas(3));
-    team.create(deployment("own").replicas(2).hours("00:00-24:00"));
-    let woken = deployment("woken").replicas(4);
-    let until = soon(3600).until();
-    team.create(woken.annotation("dayshift/wake-until", &*until));
-    for (name, state) in [("web", "adopted"), ("own", "adopted"), ("woken", "woken")] {
-        team.await_label(name, "dayshift/state", state);
-    }
-    let end = soon(5);
-    annotate(&team, &[format!("sleep-until={}", end.until())]);
-    for name in ["web", "own"] {
-        team.await_state(name, "slept", end);
-        team.assert_replicas(name, 0, end);
-    }
-    team.assert_replicas("woken", 4, end);
-    team.await_replicas("web", 3);
-    team.await_replicas("own", 2);
-    for name in ["web", "own"] {
-        team.assert_punctual(name, 2, end);
-    }
-    let path = r"jsonpath={.metadata.annotations.dayshift/sleep-until}";
-    let left = team.kubectl(&["get", "namespace", team.name(), "-o", path]);
-    assert_eq!(left.success(), end.until());
-    assert_eq!(team.replicas("woken"), 4);
-    team.ends([("web", 3), ("own", 3), ("woken", 1)]);
 }
 
 /// dayshift with `manifests/namespaced.yaml`, which has no rule for Namespaces.

@@ -17,7 +17,7 @@ use crate::support::{
 pub(crate) const LOG_LAG: Duration = Duration::from_secs(5);
 
 /// The time without a response after which a request might be given up, in microseconds.
-pub(crate) const GIVEN_UP_AFTER: i64 = 900_000;
+const GIVEN_UP_AFTER: i64 = 900_000;
 
 /// The maximum time from then until a probe of the server, in microseconds: on a busy machine the response
 /// arrives before the probe.

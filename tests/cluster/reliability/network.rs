@@ -18,10 +18,10 @@ pub(crate) fn cases() -> Vec<Case> {
             "connections reset in the middle of a response" => resets,
             "no response on any connection, for 22 s" => no_answer,
             "half-open connections, since 2 s before the stop" => half_open,
-            "half-open connections, since 12 s before the stop" => half_open_while_idle,
         ],
         nightly(cases![
             Plane::Shared;
+            "half-open connections, since 12 s before the stop" => half_open_while_idle,
             "watches cut, and no response to new watches, for 22 s" => unanswered_watches,
         ]),
     ]

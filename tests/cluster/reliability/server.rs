@@ -15,13 +15,13 @@ pub(crate) fn cases() -> Vec<Case> {
         cases![
             Plane::Own;
             "API server killed, back after 20 s" => api_server_down,
-            "API server restarted" => api_server_restarted,
             "API server restarted, etcd compacted (410)" => history_gone,
             "etcd stopped for 20 s (SIGSTOP)" => etcd_stopped,
-            "etcd killed, back after 20 s" => etcd_killed,
         ],
         nightly(cases![
             Plane::Own;
+            "API server restarted" => api_server_restarted,
+            "etcd killed, back after 20 s" => etcd_killed,
             "API server restarted with another certificate authority" => authority_replaced,
             "no response to the first streamed list; then etcd compacted (410)" => silent_at_first,
         ]),

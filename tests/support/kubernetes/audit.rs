@@ -46,7 +46,7 @@ pub(crate) struct Request {
 }
 
 /// The kinds that the scenarios scale.
-pub(crate) const WORKLOADS: [&str; 15] = [
+pub(crate) const WORKLOADS: [&str; 14] = [
     "deployments",
     "statefulsets",
     "cronjobs",
@@ -54,7 +54,6 @@ pub(crate) const WORKLOADS: [&str; 15] = [
     "scaledobjects",
     "rollouts",
     "kites",
-    "planes",
     "clusters",
     "postgresclusters",
     "virtualmachines",

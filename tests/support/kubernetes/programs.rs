@@ -93,9 +93,6 @@ const CONTROLLERS: [&str; 12] = [
     "endpointslice-controller",
 ];
 
-/// The annotation of pods that become ready after this time on a node, for example `1s`.
-pub(crate) const READY_AFTER: &str = "scenarios/ready-after";
-
 /// The annotation of a Job's pods that end after this time, for example `1h`.
 pub(crate) const ENDS_AFTER: &str = "scenarios/ends-after";
 
@@ -234,10 +231,7 @@ impl Programs {
         );
         let config = self.kubeconfig(User::Kwok, url);
         let stages = std::fs::read_to_string(self.assets.path("kwok-stages.yaml")).unwrap();
-        let delays = [("pod-ready", READY_AFTER), ("pod-complete", ENDS_AFTER)];
-        let stages = delays.iter().fold(stages, |stages, (name, annotation)| {
-            delayed(&stages, name, annotation)
-        });
+        let stages = delayed(&stages, "pod-complete", ENDS_AFTER);
         let path = self.directory.join("stages.yaml");
         std::fs::write(&path, stages).unwrap();
         let stages = format!("--config={}", path.display());

@@ -52,14 +52,6 @@ impl Soon {
         self.0.format("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
-    /// The local time in another zone.
-    pub(crate) fn text_in(self, zone: chrono_tz::Tz) -> String {
-        self.0
-            .with_timezone(&zone)
-            .format("%-S %-M %-H * * *")
-            .to_string()
-    }
-
     /// A time that is later by this number of seconds, which are as long as those of [`soon`].
     pub(crate) fn plus(self, seconds: i64) -> Self {
         Self(self.0 + TimeDelta::seconds(seconds * pace()))

@@ -36,7 +36,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios.extend(nightly(scenarios![
         Parts::Pods;
         ten_thousand_ports_of_one_namespace_do_not_affect_others,
-        port_of_a_running_service_is_refused_after_the_drain,
     ]));
     scenarios
 }
@@ -389,28 +388,5 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
     create_pod(&team, "web-1", "web", address);
     thread::sleep(Duration::from_millis(2_500));
     assert_eq!(heard(), "");
-    program.kill();
-}
-
-fn port_of_a_running_service_is_refused_after_the_drain(plane: &ControlPlane) {
-    let activator = install(plane);
-    let team = TestNamespace::without_controller(plane, "running");
-    let other = TestNamespace::without_controller(plane, "running-other");
-    team.create(asking("web").replicas(2).label("dayshift/state", "running"));
-    team.kubectl_with(&["apply"], &service("web")).success();
-    team.await_pods("web", 2);
-    let arguments = arguments("23200-23299", [&team, &other]);
-    let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
-    let mut program = Dayshift::run_as(&activator, &arguments);
-    program.wait_ready();
-    let port = port_of(&await_stand_in(&team, "web", false));
-    // The drain is 30 seconds long.
-    thread::sleep(Duration::from_secs(35));
-    for _ in 0..20 {
-        assert_eq!(ask(port), "");
-    }
-    let refused = "dayshift_activator_connections_total{outcome=\"refused\"}";
-    assert!(metric(&program, refused) >= 20);
-    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
     program.kill();
 }

@@ -25,7 +25,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
         connection_wakes_a_stopped_workload_with_one_patch,
-        wake_includes_the_dependencies_of_a_workload,
         stolen_activator_token_can_only_wake_and_write_its_own_slices,
         policies_allow_slices_of_others_while_the_activator_has_no_pods,
         activator_serves_only_labeled_namespaces_with_its_policy,
@@ -203,55 +202,6 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     });
     let status = program.stop();
     assert!(status.success(), "{status}\n{}", program.log());
-}
-
-fn wake_includes_the_dependencies_of_a_workload(plane: &ControlPlane) {
-    let activator = install(plane);
-    let team = TestNamespace::new(plane, "needed");
-    let asleep = |name: &str| {
-        let asleep = deployment(name).replicas(1).hours("00:00-24:00");
-        asleep.annotation("dayshift/sleep-until", "2099-01-01 00:00")
-    };
-    let asking = |name: &str| asleep(name).annotation("dayshift/wake-on-request", "2h");
-    team.create(asking("web").annotation("dayshift/after", "deploy/db; deploy/logs"));
-    team.create(asking("db"));
-    team.create(asleep("logs"));
-    team.kubectl_with(&["apply"], &service("web")).success();
-    for name in ["web", "db", "logs"] {
-        team.await_label(name, "dayshift/state", "slept");
-    }
-    let mut program = Dayshift::run_as(
-        &activator,
-        &[
-            "activator",
-            "--listen=127.0.0.1:0",
-            "--bind=127.0.0.1",
-            "--ports=21100-21199",
-            "--namespace",
-            team.name(),
-        ],
-    );
-    program.wait_ready();
-    let slice = await_stand_in(&team, "web", true);
-    let port = u16::try_from(slice["ports"][0]["port"].as_u64().unwrap()).unwrap();
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    write!(stream, "GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
-    for name in ["web", "db"] {
-        team.await_label(name, "dayshift/state", "woken");
-    }
-    let until = |name: &str| team.annotation(name, "dayshift/wake-until").unwrap();
-    assert_eq!(until("web"), until("db"));
-    let reported = team.await_event("db", "WokenByRequest");
-    assert!(
-        reported.ends_with(" with deploy/web, which needs it"),
-        "{reported}"
-    );
-    let reported = team.await_event("web", "WokenByRequest");
-    let without = "; it needs deploy/logs, which has no annotation wake-on-request";
-    assert!(reported.ends_with(without), "{reported}");
-    assert_eq!(team.annotation("logs", "dayshift/wake-until"), None);
-    drop(stream);
-    program.stop();
 }
 
 /// Applies a slice, and returns the error.

@@ -4,29 +4,23 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use chrono::Utc;
 use futures::{StreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams, PostParams};
 use rustix::process::Signal;
 
-use crate::e2e::test_namespace::{GIVEN_UP_AFTER, TestNamespace};
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Namespace, Parts, Request, Scenario, Soon, block_on, deployment, eventually,
-    nightly, scenarios, soon, too_slow,
+    scenarios, soon, too_slow,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    [
-        scenarios![
-            Parts::Server;
-            killed_controllers_lose_no_count,
-            ended_watch_is_resumed_with_one_small_list,
-            sigterm_during_a_boundary_completes_requests_in_flight,
-        ],
-        nightly(scenarios![Parts::Server; two_controllers_make_each_change_once]),
+    scenarios![
+        Parts::Server;
+        ended_watch_is_resumed_with_one_small_list,
+        sigterm_during_a_boundary_completes_requests_in_flight,
     ]
-    .concat()
 }
 
 fn deployments(team: &Namespace<'_>) -> Api<Deployment> {
@@ -162,45 +156,6 @@ fn adopted_fleet(
     fleet
 }
 
-fn two_controllers_make_each_change_once(plane: &ControlPlane) {
-    let mut team = TestNamespace::new(plane, "two");
-    team.run(&[]);
-    let stop = soon(9);
-    let start = stop.plus(6);
-    let fleet = create_fleet(&team, 60, &stop.text(), &start.text());
-    await_state(&team, "adopted", 60, stop);
-
-    await_state(&team, "stopped", 60, start);
-    assert_eq!(assert_no_count_lost(&team, &fleet), 60);
-    await_state(&team, "running", 60, start.plus(20));
-    assert_eq!(team.all_replicas(), fleet);
-
-    let requests = team.requests();
-    let conflicts = requests
-        .iter()
-        .filter(|each| each.verb == "patch" && matches!(each.code, 409 | 422))
-        .count();
-    if conflicts == 0 {
-        too_slow("two controllers that patch at the same time");
-    }
-    let unanswered_patches = unanswered_patches(&requests);
-    for (description, from, to) in [
-        ("adoptions before the stop", 0, stop.micros()),
-        ("stops before the start", stop.micros(), start.micros()),
-    ] {
-        let is_then = |it: &&Request| (from..to).contains(&it.received);
-        let made = requests.iter().filter(|it| it.is_made());
-        let made = made.filter(is_then).count();
-        let unanswered_patches = unanswered_patches.iter().filter(is_then).count();
-        assert!(
-            (made..=made + unanswered_patches).contains(&60),
-            "{made} {description}"
-        );
-    }
-    let writes = writes_shown(&team, &fleet, 3);
-    team.ends(writes);
-}
-
 /// The server ends the watch of a client that does not read.
 fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "unread");
@@ -251,50 +206,6 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
         assert!(list.uri.contains("limit=1"), "a large list: {list:#?}");
     }
     team.ends([("web", 1), ("late", 1)]);
-}
-
-fn killed_controllers_lose_no_count(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_controller(plane, "killed");
-    let stop = soon(14);
-    let start = stop.plus(12);
-    let slow: &[&str] = &["--max-in-flight", "1"];
-    let fleet = adopted_fleet(&mut team, 200, [stop, start], &[slow, slow]);
-
-    await_progress(&mut team, stop, 20);
-    team.kill_controllers();
-    let killed = Utc::now().timestamp_micros();
-    let stopped = assert_no_count_lost(&team, &fleet);
-    assert!(stopped > 0);
-    if stopped == 200 {
-        too_slow("killing a controller in the middle of the boundary");
-    }
-    thread::sleep(Duration::from_millis(500));
-    assert_eq!(
-        assert_no_count_lost(&team, &fleet),
-        stopped,
-        "no controller runs"
-    );
-
-    for _ in 0..2 {
-        team.run(&[]);
-    }
-    await_state(&team, "stopped", 200, start);
-    assert_eq!(assert_no_count_lost(&team, &fleet), 200);
-    await_state(&team, "running", 200, start.plus(20));
-    assert_eq!(team.all_replicas(), fleet);
-
-    let unanswered_patches = unanswered_patches(&team.requests());
-    // A request without a response for a second has released its slot.
-    let young = killed - GIVEN_UP_AFTER..=killed;
-    let under_way = unanswered_patches
-        .iter()
-        .filter(|it| young.contains(&it.received));
-    assert!(
-        under_way.count() <= 2,
-        "one under way for each: {unanswered_patches:#?}"
-    );
-    let writes = writes_shown(&team, &fleet, 3);
-    team.ends(writes);
 }
 
 fn sigterm_during_a_boundary_completes_requests_in_flight(plane: &ControlPlane) {

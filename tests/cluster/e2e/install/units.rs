@@ -9,15 +9,18 @@ use tempfile::TempDir;
 
 use super::kustomize::copy;
 use super::rendered::CHART;
-use crate::support::{Assets, ControlPlane, Parts, Scenario, scenarios};
+use crate::support::{Assets, ControlPlane, Parts, Scenario, nightly, scenarios};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
-    scenarios![
-        Parts::Server;
-        chart_passes_its_unit_tests,
-        chart_tests_detect_a_defect_in_each_template,
-        packaged_chart_contains_no_tests,
+    [
+        scenarios![
+            Parts::Server;
+            chart_passes_its_unit_tests,
+            packaged_chart_contains_no_tests,
+        ],
+        nightly(scenarios![Parts::Server; chart_tests_detect_a_defect_in_each_template]),
     ]
+    .concat()
 }
 
 /// A copy of the chart, because helm-unittest creates a directory in the tested chart.

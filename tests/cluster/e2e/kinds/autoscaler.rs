@@ -9,7 +9,11 @@ use crate::{
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    scenarios![Parts::Pods; stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it]
+    scenarios![
+        Parts::Pods;
+        stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it,
+        an_autoscaler_that_never_scales_down_is_a_problem,
+    ]
 }
 
 /// Without metrics the autoscaler still keeps the count between its minimum and its maximum.
@@ -63,4 +67,32 @@ fn stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it(plane: &Contro
     run("resume");
     await_field(&team, "hpa/web", "/spec/minReplicas", 3);
     team.ends([("web", 5)]);
+}
+
+fn an_autoscaler_that_never_scales_down_is_a_problem(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    let mut team = TestNamespace::without_controller(plane, "never-down");
+    team.run(&["--kinds=hpa,deployments"]);
+    let stop = soon(8);
+    team.create(deployment("app").replicas(3));
+    create(
+        &team,
+        json!({
+            "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "annotations": {"dayshift/stop": stop.text()}},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "app"},
+                "minReplicas": 3, "maxReplicas": 5,
+                "behavior": {"scaleDown": {"selectPolicy": "Disabled"}},
+            },
+        }),
+    );
+    await_field(&team, "hpa/web", "/status/currentReplicas", 3);
+    await_field(&team, "hpa/web", STATE, "stopped");
+    assert_eq!(field(&team, "hpa/web", "/spec/minReplicas"), "1");
+    let line = format!("dayshift status --kinds hpa -n {}", team.name());
+    let shown = plane.shell(&line);
+    let warning = "behavior.scaleDown.selectPolicy: Disabled keeps its target at 3";
+    assert!(!shown.ok && shown.stdout.contains(warning), "{shown:?}");
+    assert_eq!(team.replicas("app"), 3);
 }

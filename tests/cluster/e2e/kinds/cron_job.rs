@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::{SAVED, STATE, await_field, before, create, field};
+use super::{STATE, await_field, before, create};
 use crate::{
     e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Scenario, Soon, cron_job, scenarios, soon},
@@ -16,7 +16,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         scenarios![Parts::Pods; cron_job_creates_jobs_only_while_running],
         scenarios![
             Parts::Server;
-            start_does_not_resume_a_manually_suspended_cron_job,
             commands_and_kubectl_use_the_same_name_of_a_cron_job,
         ],
     ]
@@ -117,26 +116,6 @@ impl TestNamespace<'_> {
     fn await_suspended(&self, name: &str, is_suspended: bool) {
         await_field(self, &format!("cj/{name}"), "/spec/suspend", is_suspended);
     }
-}
-
-fn start_does_not_resume_a_manually_suspended_cron_job(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "suspend");
-    let stop = soon(10);
-    let start = stop.plus(8);
-    let job = |name: &str| cron_job(name).stop(stop.text()).start(start.text());
-    create(&team, Value::from(job("report")));
-    create(&team, Value::from(job("off").suspended(true)));
-    for name in ["cj/report", "cj/off"] {
-        before(&team, stop, name, STATE, "adopted");
-    }
-    before(&team, start, "cj/report", "/spec/suspend", true);
-    before(&team, start, "cj/report", SAVED, 1);
-    team.await_suspended("report", false);
-    await_field(&team, "cj/off", STATE, "running");
-    assert_eq!(field(&team, "cj/off", "/spec/suspend"), "true");
-    team.assert_punctual("report", 1, stop);
-    team.assert_punctual("report", 2, start);
-    team.ends([("report", 3), ("off", 3)]);
 }
 
 fn commands_and_kubectl_use_the_same_name_of_a_cron_job(plane: &ControlPlane) {

@@ -19,7 +19,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         argo_rollout_stops_and_starts,
         finds_a_kind_that_is_installed_later_beside_a_forbidden_one,
         invalid_count_does_not_hide_other_objects_of_the_list,
-        object_without_a_count_is_rejected_and_gets_no_label,
     ]
 }
 
@@ -218,55 +217,4 @@ fn invalid_count_does_not_hide_other_objects_of_the_list(plane: &ControlPlane) {
         });
     }
     team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
-}
-
-fn object_without_a_count_is_rejected_and_gets_no_label(plane: &ControlPlane) {
-    allow_every_kind(plane);
-    define(plane, "planes.yaml", "toys.example.com/v1/planes");
-    allow_toys(plane, "planes");
-    let mut team = TestNamespace::without_controller(plane, "planes");
-    let stop = soon(14);
-    let mut paper = kite("paper", json!(3), stop);
-    paper["kind"] = "Plane".into();
-    paper["spec"] = json!({"folds": 7});
-    eventually("the schema of the kind Plane is published", || {
-        let schemas = plane.kubectl(&["get", "--raw", "/openapi/v3/apis/toys.example.com/v1"]);
-        schemas.stdout.contains("v1.Plane\"").then_some(())
-    });
-    create(&team, &paper);
-    let planes = ["--kinds", "planes.toys.example.com"];
-    // No controller has observed it yet.
-    for command in ["status", "plan"] {
-        let line = format!(
-            "dayshift {command} planes.toys.example.com/paper -n {}",
-            team.name()
-        );
-        let shown = plane.shell(&line);
-        let message = shown.stdout.clone() + &shown.stderr;
-        assert!(message.contains("has no such field"), "{shown:?}");
-    }
-    // The kind might have an on/off field whose kind definition is missing.
-    for command in [
-        "wake planes.toys.example.com/paper --for 1h",
-        "restore planes.toys.example.com/paper",
-    ] {
-        let line = format!("dayshift {command} -n {} || echo status $?", team.name());
-        let shown = plane.shell(&line);
-        assert_eq!(shown.stdout.trim(), "status 3", "{shown:?}");
-        assert!(shown.stderr.contains("with --kind-file"), "{shown:?}");
-    }
-    team.run(&planes);
-    let error = "/metadata/annotations/dayshift~1error";
-    eventually("the Plane is rejected", || {
-        field(&team, "planes/paper", error)
-            .contains("a Plane has no such field")
-            .then_some(())
-    });
-    // Another controller knows the kind from the beginning and remains active across the stop.
-    team.stop_controllers();
-    team.run(&planes);
-    stop.wait();
-    await_field(&team, "planes/paper", "/metadata/labels", "");
-    await_field(&team, "planes/paper", "/spec/folds", 7);
-    team.ends([("paper", 1)]);
 }

@@ -75,7 +75,7 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 }
 
 /// The API paths of the kubectl names that these scenarios use.
-const COLLECTIONS: [(&str, &str); 17] = [
+const COLLECTIONS: [(&str, &str); 16] = [
     ("balls", "apis/toys.example.com/v1/balls"),
     ("clusters", "apis/postgresql.cnpg.io/v1/clusters"),
     ("cj", "apis/batch/v1/cronjobs"),
@@ -83,7 +83,6 @@ const COLLECTIONS: [(&str, &str); 17] = [
     ("hpa", "apis/autoscaling/v2/horizontalpodautoscalers"),
     ("job", "apis/batch/v1/jobs"),
     ("kites", "apis/toys.example.com/v1/kites"),
-    ("planes", "apis/toys.example.com/v1/planes"),
     (
         "postgresclusters",
         "apis/postgres-operator.crunchydata.com/v1beta1/postgresclusters",

@@ -2,52 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{SAVED, STATE, await_field, before, create, field};
+use super::{STATE, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Scenario, Soon, eventually, scenarios, soon, stateful_set},
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    [
-        scenarios![Parts::Server; start_restores_the_saved_count_of_a_stateful_set],
-        scenarios![
-            Parts::Pods;
-            stop_deletes_stateful_set_pods_and_start_creates_them,
-            stop_deletes_volumes_only_with_permission,
-        ],
+    scenarios![
+        Parts::Pods;
+        stop_deletes_stateful_set_pods_and_start_creates_them,
+        stop_deletes_volumes_only_with_permission,
     ]
-    .concat()
-}
-
-fn start_restores_the_saved_count_of_a_stateful_set(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "stateful");
-    let stop: Soon = soon(8);
-    let start = stop.plus(8);
-    let db = stateful_set("db").replicas(3);
-    create(&team, Value::from(db.stop(stop.text()).start(start.text())));
-    before(&team, stop, "sts/db", STATE, "adopted");
-    before(&team, start, "sts/db", "/spec/replicas", 0);
-    before(&team, start, "sts/db", SAVED, 3);
-    await_field(&team, "sts/db", "/spec/replicas", 3);
-    assert_eq!(field(&team, "sts/db", STATE), "running");
-    team.assert_punctual("db", 1, stop);
-    team.assert_punctual("db", 2, start);
-    let line = |command: &str| format!("dayshift {command} sts/db -n {}", team.name());
-    let slept = plane.shell(&line("sleep --for 1h")).success();
-    assert!(
-        slept.starts_with("statefulset.apps/db asleep until "),
-        "{slept}"
-    );
-    let status: Value =
-        serde_json::from_str(&plane.shell(&line("status -o json")).success()).unwrap();
-    assert_eq!(status["workloads"][0]["kind"], "StatefulSet");
-    assert_eq!(status["workloads"][0]["state"], "slept");
-    let woken = plane.shell(&line("resume")).success();
-    let resumed = "statefulset.apps/db resumed, 0 -> 3";
-    assert!(woken.starts_with(resumed), "{woken}");
-    // Five writes: adoption, stop, start, sleep and wake.
-    team.ends([("db", 5)]);
 }
 
 fn stop_deletes_stateful_set_pods_and_start_creates_them(plane: &ControlPlane) {

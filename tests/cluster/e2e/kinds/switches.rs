@@ -14,7 +14,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
         start_restores_each_on_off_field_exactly,
-        killed_controllers_and_an_applied_manifest_lose_no_value,
         new_kind_needs_a_definition_of_five_lines,
     ]
 }
@@ -195,80 +194,6 @@ fn start_restores_each_on_off_field_exactly(plane: &ControlPlane) {
     );
     let all = rows.iter().map(|row| row.1.split_once('/').unwrap().1);
     team.ends(all.map(|name| (name, if name == "vm" { 5 } else { 3 })));
-}
-
-/// `kubectl apply` of the manifest sets the on/off field while stopped, and the next start and stop use the
-/// new value. Values that are in no manifest are not lost if controllers are killed.
-fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane) {
-    serve(plane);
-    let mut team = TestNamespace::without_controller(plane, "switched");
-    team.run(&[FLAG]);
-    team.run(&[FLAG]);
-    let stop = soon(16);
-    let start = stop.plus(20);
-    let kept = object(
-        "virtualmachines",
-        "kept",
-        &json!({"runStrategy": "Once"}),
-        stop,
-        start,
-    );
-    let message = object(
-        "postgresclusters",
-        "said",
-        &json!({"shutdown": false}),
-        stop,
-        start,
-    );
-    let theirs = object(
-        "virtualmachines",
-        "theirs",
-        &json!({"runStrategy": "Once"}),
-        stop,
-        start,
-    );
-    for object in [&kept, &message, &theirs] {
-        team.kubectl_with(&["apply"], &object.to_string()).success();
-    }
-    let names = [
-        "virtualmachines/kept",
-        "postgresclusters/said",
-        "virtualmachines/theirs",
-    ];
-    for name in names {
-        before(&team, stop, name, STATE, "adopted");
-    }
-    for name in names {
-        before(&team, start, name, STATE, "stopped");
-    }
-    team.kill_controllers();
-    // The unchanged manifest is applied again, and another value is set manually.
-    let applied = team
-        .kubectl_with(&["apply"], &message.to_string())
-        .success();
-    assert!(applied.contains("configured"), "{applied}");
-    let patch = r#"{"spec":{"runStrategy":"Manual"}}"#;
-    let by_hand = [
-        "patch",
-        "virtualmachine/theirs",
-        "--type=merge",
-        "-p",
-        patch,
-    ];
-    team.kubectl(&by_hand).success();
-    start.assert_in_future("the manifest is applied while the objects are stopped");
-    team.run(&[FLAG]);
-    team.run(&[FLAG]);
-    for (name, path, expected) in [
-        (names[0], "/spec/runStrategy", "Once"),
-        (names[1], "/spec/shutdown", "false"),
-        (names[2], "/spec/runStrategy", "Manual"),
-    ] {
-        await_field(&team, name, STATE, "running");
-        await_field(&team, name, path, expected);
-        assert_eq!(field(&team, name, VALUE), "", "{name}");
-    }
-    team.stop_controllers();
 }
 
 /// With the permissions that `dayshift kinds` prints, and beside an invalid definition.

@@ -17,7 +17,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
         override_has_the_name_of_its_author_until_it_ends,
-        reason_is_reported_without_the_policy,
     ]
 }
 
@@ -165,34 +164,4 @@ fn override_has_the_name_of_its_author_until_it_ends(plane: &ControlPlane) {
         (keys == ["dayshift/stop"]).then_some(())
     });
     team.stop_controllers();
-}
-
-fn reason_is_reported_without_the_policy(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "reasons");
-    let end = soon(20);
-    team.create(deployment("web").replicas(2).stop("Mon-Fri 19:00"));
-    team.await_state("web", "adopted", end);
-    let texts = [
-        "dayshift/pause=true",
-        "dayshift/reason=\u{1b}[31m\u{202e}until the audit",
-    ];
-    annotate(&team, "jane", "deploy/web", &texts).success();
-    let event = team.await_event("web", "Paused");
-    assert!(
-        event.contains("reason: ") && event.contains("until the audit"),
-        "{event}"
-    );
-    assert!(!event.contains(['\u{1b}', '\u{202e}']), "{event:?}");
-    // An override of another user does not keep the earlier reason.
-    let pause = format!("dayshift pause deploy/web -n {} --for 1h", team.name());
-    let shortens = plane.shell(&pause);
-    assert!(
-        !shortens.ok && shortens.stderr.contains("it is paused ("),
-        "{shortens:?}"
-    );
-    plane.shell(&format!("{pause} --shorten")).success();
-    assert_eq!(
-        annotations(&team, "deploy/web").get("dayshift/reason"),
-        None
-    );
 }

@@ -1,18 +1,10 @@
 //! Stop notices on a real API server, under the shipped permissions.
 
-use chrono::TimeDelta;
-
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{
-    ControlPlane, Parts, Scenario, Soon, deployment, eventually, scenarios, soon,
-};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    scenarios![
-        Parts::Server;
-        two_controllers_and_a_restarted_one_announce_a_stop_once,
-        simultaneous_stops_are_announced_on_the_namespace,
-    ]
+    scenarios![Parts::Server; two_controllers_and_a_restarted_one_announce_a_stop_once]
 }
 
 /// The texts of the Events with a reason about an object of that name.
@@ -40,36 +32,4 @@ fn two_controllers_and_a_restarted_one_announce_a_stop_once(plane: &ControlPlane
     assert_eq!(reported(&team, "web"), [text]);
     team.assert_punctual("web", 1, stop);
     team.ends([("web", 2)]);
-}
-
-fn simultaneous_stops_are_announced_on_the_namespace(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_controller(plane, "notices");
-    let stop = soon(14);
-    for name in ["web", "api"] {
-        team.create(deployment(name).replicas(3).stop(stop.text()));
-    }
-    team.run(&["--notice=8s"]);
-    let told_at = Soon(stop.0 - TimeDelta::seconds(8));
-    for name in ["web", "api"] {
-        team.await_adopted(name, told_at);
-    }
-    let of_namespace = || {
-        let message = "jsonpath={range .items[*]}{.involvedObject.kind}: {.message}{'\\n'}{end}";
-        let reason = "--field-selector=reason=StopsSoon";
-        let all = team
-            .kubectl(&["get", "events", reason, "-o", message])
-            .success();
-        all.lines().map(str::to_owned).collect::<Vec<_>>()
-    };
-    let told_all = eventually("the Namespace has an Event", || {
-        let all = of_namespace();
-        (!all.is_empty()).then_some(all)
-    });
-    stop.assert_in_future("the stop notice is sent");
-    let expected = "Namespace: dayshift stops 2 workloads at ";
-    assert!(told_all[0].starts_with(expected), "{told_all:?}");
-    team.await_replicas("web", 0);
-    team.await_replicas("api", 0);
-    assert_eq!(of_namespace(), told_all);
-    team.ends([("web", 2), ("api", 2)]);
 }

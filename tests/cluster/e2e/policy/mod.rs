@@ -103,7 +103,7 @@ fn policy_accepts_every_value_that_the_parser_accepts(plane: &ControlPlane) {
         assert!(POLICY.contains(&format!("'dayshift/{key}'")), "{key}");
     }
     let policy = Policy::denying(plane, "texts");
-    let changes = if is_full() { 240 } else { 15 };
+    let changes = if is_full() { 240 } else { 5 };
     let mut numbers = Numbers(20_261_122);
     let mut texts: Vec<(&'static str, String)> = Vec::new();
     for (key, seeds) in SEEDS {
@@ -144,9 +144,11 @@ fn policy_accepts_every_value_that_the_parser_accepts(plane: &ControlPlane) {
 
 fn policy_accepts_every_time_zone(plane: &ControlPlane) {
     let policy = Policy::denying(plane, "zones");
-    let zones = chrono_tz::TZ_VARIANTS.iter();
+    assert!(chrono_tz::TZ_VARIANTS.len() > 500);
+    let zones = chrono_tz::TZ_VARIANTS
+        .iter()
+        .step_by(if is_full() { 1 } else { 6 });
     let mut texts: Vec<_> = zones.map(|it| ("timezone", it.name().to_owned())).collect();
-    assert!(texts.len() > 500, "{}", texts.len());
     texts.push(("timezone", " Europe/Berlin ".to_owned()));
     for ((_, zone), refusal) in texts.iter().zip(policy.refused(&texts)) {
         assert_eq!(refusal, None, "{zone}");

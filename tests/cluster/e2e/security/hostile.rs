@@ -30,42 +30,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         ],
         nightly(scenarios![
             Parts::Server;
-            invalid_schedules_do_not_delay_valid_ones,
             hundreds_of_large_texts_do_not_exhaust_the_memory,
-            values_that_go_escapes_are_reported,
         ]),
     ]
     .concat()
-}
-
-fn invalid_schedules_do_not_delay_valid_ones(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "bad");
-    for number in 0..300 {
-        let name = format!("bad-{number}");
-        let text = format!("Mon-Fry {number}; \u{1b}[31m\u{202e}");
-        team.create(deployment(&name).replicas(1).stop(text));
-    }
-    let stop = soon(8);
-    for number in 0..20 {
-        let name = format!("good-{number}");
-        team.create(deployment(&name).replicas(2).stop(stop.text()));
-        team.await_adopted(&name, stop);
-    }
-    for number in 0..20 {
-        let name = format!("good-{number}");
-        team.await_replicas(&name, 0);
-        team.assert_punctual(&name, 1, stop);
-    }
-    for number in 0..300 {
-        let name = format!("bad-{number}");
-        let error = || team.annotation(&name, "dayshift/error");
-        let error = eventually("the annotation dayshift/error", error);
-        assert!(!error.contains(['\u{1b}', '\u{202e}']), "{error:?}");
-        assert_eq!(team.replicas(&name), 1);
-    }
-    let bad = (0..300).map(|number| (format!("bad-{number}"), 1));
-    let good = (0..20).map(|number| (format!("good-{number}"), 2));
-    team.ends(bad.chain(good));
 }
 
 fn a_namespace_with_much_text_is_rejected_and_no_other_is_affected(plane: &ControlPlane) {
@@ -142,17 +110,6 @@ fn anonymous_memory(id: u32) -> u64 {
         .find_map(|line| line.strip_prefix("RssAnon:"));
     let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
     kibibytes.parse::<u64>().unwrap() * 1024
-}
-
-/// A `test` of a JSON patch compares decoded strings.
-fn values_that_go_escapes_are_reported(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "escapes");
-    let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
-    team.create(deployment("web").replicas(1).stop(text));
-    let error = || team.annotation("web", "dayshift/error");
-    let error = eventually("the annotation dayshift/error", error);
-    assert!(error.contains("<&>"), "{error}");
-    team.await_event("web", "InvalidSchedule");
 }
 
 fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlane) {

@@ -11,29 +11,20 @@ use crate::e2e::activator::stand_ins::{await_stand_in, install, service};
 use crate::e2e::kinds::create;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, nightly, scenarios,
-    soon,
+    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, is_full, nightly,
+    scenarios, soon,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![
-            Parts::Server;
-            odd_objects_do_not_hide_others_from_commands,
-        ],
+        scenarios![Parts::Server; odd_objects_do_not_hide_others_from_commands],
+        scenarios![Parts::Pods; odd_objects_do_not_affect_the_activator_of_others],
         nightly(scenarios![
             Parts::Server;
             odd_objects_do_not_affect_the_controller_of_others,
             hundred_thousand_variables_do_not_exhaust_the_memory,
         ]),
-        scenarios![
-            Parts::OlderServer;
-            large_pages_do_not_exhaust_the_memory,
-        ],
-        scenarios![
-            Parts::Pods;
-            odd_objects_do_not_affect_the_activator_of_others,
-        ],
+        nightly(scenarios![Parts::OlderServer; large_pages_do_not_exhaust_the_memory]),
     ]
     .concat()
 }
@@ -407,7 +398,9 @@ fn odd_objects_do_not_affect_the_activator_of_others(plane: &ControlPlane) {
         object["metadata"]["labels"]["dayshift/state"] = "stopped".into();
         object
     };
-    for number in 0..3 {
+    // The server and Kubernetes' controllers need seconds for each.
+    let count = if is_full() { 3 } else { 1 };
+    for number in 0..count {
         let wide = wide(&format!("wide-{number}"), &asking, MANY);
         evil.create(DEPLOYMENTS, "deployments", &stopped(wide));
     }

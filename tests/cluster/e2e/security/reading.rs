@@ -1,11 +1,11 @@
 //! A user with fewer permissions sees and changes the readable workloads, and the commands name the
-//! unreadable kinds. Tests `status`, `dashboard`, `sleep` and `restore` under a Role while the permission for
+//! unreadable kinds. Tests `dashboard`, `sleep` and `restore` under a Role while the permission for
 //! one kind is granted and revoked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::reliability::BlackholeProxy;
@@ -17,7 +17,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
         dashboard_shows_a_kind_while_it_may_be_read,
-        status_shows_readable_workloads_and_names_unreadable_kinds,
         command_acts_on_readable_workloads_and_names_unreadable_kinds,
     ]
 }
@@ -139,11 +138,6 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
     await_pages(&reader, &dashboard, true);
 }
 
-/// Exit status, standard output and standard error of `dayshift status` with these arguments.
-fn status(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    dayshift(kubeconfig, &[&["status"], arguments].concat())
-}
-
 /// Exit status, standard output and standard error of `dayshift` with these arguments.
 fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
@@ -153,66 +147,6 @@ fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, Stri
         .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
-}
-
-/// Whether everything was read. No controller adopts workloads here, which `status` reports as a problem
-/// after 10 s.
-fn is_whole(code: Option<i32>) -> bool {
-    matches!(code, Some(0 | 1))
-}
-
-fn status_shows_readable_workloads_and_names_unreadable_kinds(plane: &ControlPlane) {
-    let reader = Reader::of(plane, "status-reader");
-    let namespace = reader.team.name();
-    let kubeconfig = reader.kubeconfig(plane.url());
-    let forms: [&[&str]; 4] = [
-        &[],
-        &["-o", "wide"],
-        &["-o", "json"],
-        &["deploy/web", "cj/report"],
-    ];
-    for form in forms {
-        let (code, out, message) = status(&kubeconfig, &[form, &["-n", namespace]].concat());
-        assert_eq!(code, Some(3), "{form:?}: {message}");
-        assert!(out.contains("web"), "{form:?}: {out}{message}");
-        let [line] = message.lines().collect::<Vec<_>>()[..] else {
-            panic!("{form:?}: {message}");
-        };
-        assert!(
-            line.starts_with("error: ") && line.contains("cronjobs.batch"),
-            "{line}"
-        );
-        assert!(line.contains(" not shown: not allowed to "), "{line}");
-    }
-    let (_, out, _) = status(&kubeconfig, &["-n", namespace, "-o", "json"]);
-    let document: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(document["workloads"][0]["name"], "web");
-    assert_eq!(document["unread"][0]["resource"], "cronjobs.batch");
-    // kubectl shows the others and fails, too.
-    let get = ["get", "deployments,cronjobs", "-n", namespace];
-    let theirs = plane.kubectl_as(&kubeconfig, &get);
-    assert!(!theirs.ok && theirs.stdout.contains("web"), "{theirs:?}");
-    assert!(
-        theirs.stderr.contains("cronjobs.batch is forbidden"),
-        "{theirs:?}"
-    );
-
-    let kinds = ["--kinds", "deployments,statefulsets", "-n", namespace];
-    let (code, _, message) = status(&kubeconfig, &kinds);
-    assert!(is_whole(code) && message.is_empty(), "{code:?} {message}");
-    // A Role does not apply to all namespaces.
-    let (code, out, message) = status(&kubeconfig, &["-A"]);
-    assert_eq!((code, &*out), (Some(3), ""));
-    let expected = "error: not allowed to list Deployments in all namespaces: ";
-    assert!(
-        message.starts_with(expected) && message.lines().count() == 1,
-        "{message}"
-    );
-    reader.may_read(&[("batch", "cronjobs")]);
-    eventually("CronJobs are shown", || {
-        let (code, out, message) = status(&kubeconfig, &["-n", namespace]);
-        (is_whole(code) && out.contains("cj/report") && message.is_empty()).then_some(())
-    });
 }
 
 /// The user may patch Deployments, too.

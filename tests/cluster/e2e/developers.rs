@@ -1,0 +1,106 @@
+//! Users who may read and change the workloads of one namespace, and no Namespaces.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon};
+
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
+        Parts::Server;
+        user_without_namespace_permission_sees_and_wakes_inheriting_workloads,
+    ]
+}
+
+/// Annotates the Namespace.
+fn annotate(team: &TestNamespace<'_>, texts: &[&str]) {
+    let arguments = ["annotate", "--overwrite", "namespace", team.name()];
+    let annotated = team.plane().kubectl(&[&arguments, texts].concat());
+    annotated.success();
+}
+
+/// The real program as a user.
+fn dayshift(who: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(arguments)
+        .env("KUBECONFIG", who)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+/// The `status` of a namespace, by name.
+fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
+    let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
+    let message: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    message["workloads"].as_array().unwrap().clone()
+}
+
+/// A user who may read and change Deployments of one namespace, and no Namespaces.
+fn developer(team: &TestNamespace<'_>) -> PathBuf {
+    let name = "developer";
+    team.kubectl(&["create", "serviceaccount", name]).success();
+    let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+        "metadata": {"name": name},
+        "rules": [
+            rule("apps", &["deployments", "statefulsets"], &["get", "list", "watch", "patch"]),
+            rule("batch", &["cronjobs"], &["get", "list", "watch", "patch"]),
+            rule("autoscaling", &["horizontalpodautoscalers"], &["list"]),
+            rule("keda.sh", &["scaledobjects"], &["list"]),
+        ],
+    });
+    team.kubectl_with(&["create"], &role.to_string()).success();
+    let account = format!("--serviceaccount={}:{name}", team.name());
+    team.kubectl(&["create", "rolebinding", name, "--role", name, &account])
+        .success();
+    let who = team.plane().kubeconfig_of(team.name(), name);
+    eventually("the API server knows the new permission", || {
+        let can = |verb, resource| {
+            let ask = ["auth", "can-i", verb, resource, "-n", team.name()];
+            team.plane().kubectl_as(&who, &ask).stdout.trim() == "yes"
+        };
+        assert!(!can("get", "namespaces"));
+        (can("patch", "deployments.apps") && can("list", "cronjobs.batch")).then_some(())
+    });
+    who
+}
+
+fn user_without_namespace_permission_sees_and_wakes_inheriting_workloads(plane: &ControlPlane) {
+    let team = TestNamespace::new(plane, "developers");
+    let now = soon(0);
+    let (start, stop) = (now.plus(7200).text(), now.plus(14_400).text());
+    annotate(
+        &team,
+        &[
+            &format!("dayshift/start={start}"),
+            &format!("dayshift/stop={stop}"),
+        ],
+    );
+    team.create(deployment("web").replicas(3));
+    team.create(deployment("api").replicas(2));
+    for name in ["web", "api"] {
+        team.await_label(name, "dayshift/state", "adopted");
+    }
+    let who = developer(&team);
+    let shown = status(&who, &team);
+    let names: Vec<_> = shown
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["api", "web"], "{shown:?}");
+    for (command, count) in [("sleep", [0, 0]), ("wake", [2, 3])] {
+        let arguments = [command, "--all", "-n", team.name(), "--for", "1h"];
+        let ran = dayshift(&who, &arguments);
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        let found = ["api", "web"].map(|name| team.replicas(name));
+        assert_eq!(found, count, "{command}");
+        // The effective schedule is shown too, and there is no problem.
+        let ran = dayshift(&who, &["status", "-n", team.name()]);
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    }
+}
