@@ -156,9 +156,13 @@ fn is_pod(pod: &Value, selector: &BTreeMap<String, String>, backend: &Backend) -
     let mut addresses = addresses.filter_map(|ip| ip["ip"].as_str()?.parse::<IpAddr>().ok());
     // A pod in the host network has the address of the node, where other processes listen too.
     let is_of_host = pod["spec"]["hostNetwork"].as_bool() == Some(true);
+    // A pod that has ended, or that a finalizer keeps, still shows its address, which can belong to another pod.
+    let has_address =
+        pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null();
     pod["metadata"]["uid"].as_str() == Some(&backend.pod.uid)
         && selects(selector, &labels)
         && !is_of_host
+        && has_address
         && addresses.any(|address| address == backend.address.ip())
 }
 
@@ -213,6 +217,42 @@ mod tests {
     use super::*;
     use crate::{service::PodName, test_cluster::name};
 
+    fn selector() -> BTreeMap<String, String> {
+        [("app".to_owned(), "web".to_owned())].into()
+    }
+
+    fn backend() -> Backend {
+        Backend {
+            address: "10.0.0.1:80".parse().unwrap(),
+            pod: PodName {
+                namespace: "dev".into(),
+                name: "web-1".into(),
+                uid: "p".into(),
+            },
+        }
+    }
+
+    #[test]
+    fn pod_has_its_address_only_while_it_runs() {
+        let pod = |phase: &str, deletion: Value| {
+            json!({
+                "metadata": {"uid": "p", "labels": {"app": "web"}, "deletionTimestamp": deletion},
+                "status": {"phase": phase, "podIPs": [{"ip": "10.0.0.1"}]},
+            })
+        };
+        let deleted = json!("2026-11-25T22:00:00Z");
+        for (phase, deletion, expected) in [
+            ("Running", Value::Null, true),
+            ("Succeeded", Value::Null, false),
+            ("Failed", Value::Null, false),
+            ("Pending", Value::Null, false),
+            ("Running", deleted, false),
+        ] {
+            let pod = pod(phase, deletion);
+            assert_eq!(is_pod(&pod, &selector(), &backend()), expected, "{pod}");
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn pod_that_is_deleted_gets_no_connections_after_seconds() {
         let reads = Arc::new(AtomicUsize::new(0));
@@ -225,21 +265,13 @@ mod tests {
             };
             let pod = json!({
                 "metadata": {"uid": uid, "labels": {"app": "web"}},
-                "status": {"podIPs": [{"ip": "10.0.0.1"}]},
+                "status": {"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}]},
             });
             let response = Response::new(Body::from(pod.to_string().into_bytes()));
             async { Ok::<_, Infallible>(response) }
         });
         let pods = PodVerifier::new(Client::new(api, "dev"), LogLimit::default());
-        let backend = Backend {
-            address: "10.0.0.1:80".parse().unwrap(),
-            pod: PodName {
-                namespace: "dev".into(),
-                name: "web-1".into(),
-                uid: "p".into(),
-            },
-        };
-        let selector = [("app".to_owned(), "web".to_owned())].into();
+        let (selector, backend) = (selector(), backend());
         let web = name("dev", "web");
         assert!(pods.has(&web, &selector, &backend).await);
         assert!(pods.has(&web, &selector, &backend).await);

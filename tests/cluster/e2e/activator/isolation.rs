@@ -376,10 +376,24 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
     eventually("connections go to the pod", || {
         (heard() == "a pod").then_some(())
     });
-    // The address now belongs to a pod of another team.
+    // A pod that has ended still shows its address.
+    let ended = r#"{"status": {"phase": "Succeeded"}}"#;
+    let patch = [
+        "patch",
+        "pod",
+        "web-1",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        ended,
+    ];
+    team.kubectl(&patch).success();
+    create_pod(&other, "other-1", "other", address);
+    thread::sleep(Duration::from_millis(2_500));
+    assert_eq!(heard(), "");
+    // The address now belongs only to a pod of another team.
     team.kubectl(&["delete", "pod", "web-1", "--grace-period=0", "--force"])
         .success();
-    create_pod(&other, "other-1", "other", address);
     thread::sleep(Duration::from_millis(2_500));
     for _ in 0..3 {
         assert_eq!(heard(), "");
