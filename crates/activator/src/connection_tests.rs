@@ -35,7 +35,7 @@ use crate::{
     routes::{ReadyPods, ReadySince, Route, Routes},
     service::{PodName, ServiceName},
     start_times::StartTimes,
-    target::{TargetState, WakeTarget},
+    target::{RequestEffect, TargetState, WakeTarget},
     telemetry::Telemetry,
     test_cluster::settings,
     wakes::WakeRequest,
@@ -701,7 +701,10 @@ fn client(pod: Value, reads: Arc<AtomicUsize>) -> Client {
 
 #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
 pub(crate) fn pod(ip: &str, labels: Value) -> Value {
-    json!({"metadata": {"uid": "p", "labels": labels}, "status": {"podIPs": [{"ip": ip}]}})
+    json!({
+        "metadata": {"uid": "p", "labels": labels},
+        "status": {"phase": "Running", "podIPs": [{"ip": ip}]},
+    })
 }
 
 pub(crate) fn web() -> ServiceName {
@@ -781,9 +784,11 @@ impl Fixture {
         });
         let workload: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
         let observed: Observed = workload.observe(&Kind::DEPLOYMENT, &settings().prefix);
+        let wake = WakeOnRequest::parse(wake).unwrap();
         let mut target = WakeTarget {
+            effect: RequestEffect::new(&wake, &observed.inputs, Zone::UTC, Utc::now()),
             observed,
-            wake: WakeOnRequest::parse(wake).unwrap(),
+            wake,
             ignored: IgnoredPaths::parse("/healthz").unwrap(),
             answered: AnsweredPaths::parse("/ping").unwrap(),
             zone: Zone::UTC,

@@ -16,7 +16,7 @@ use crate::{
     index::{ClusterIndex, first_of},
     ports::{PortRequest, PortTable, ServicePort},
     response::Stage,
-    routes::{ReadyPods, Route, Routes, WakeDependencies},
+    routes::{MAX_WOKEN, ReadyPods, Route, Routes, WakeDependencies},
     service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
     settings::Settings,
     target::{WakeLimits, WakeTarget},
@@ -126,7 +126,8 @@ impl DesiredState {
         changed.extend(due.map(|(namespace, _)| Arc::clone(namespace)));
         let mut must_assign = self.must_assign();
         for namespace in &changed {
-            let plan = NamespacePlan::new(index, settings, namespace, now);
+            let needs = self.needs.get(namespace);
+            let plan = NamespacePlan::new(index, settings, namespace, needs, now);
             let before = self.plans.get(namespace);
             must_assign |= match before {
                 Some(before) => (&before.requests, &before.hints) != (&plan.requests, &plan.hints),
@@ -268,10 +269,12 @@ impl DesiredState {
 }
 
 impl NamespacePlan {
+    /// The plan from `now` on. `before` are the workloads of the last plan.
     fn new(
         index: &ClusterIndex,
         settings: &Settings,
         namespace: &Arc<str>,
+        before: Option<&WakeDependencies>,
         now: DateTime<Utc>,
     ) -> Self {
         let mut plan = Self::default();
@@ -283,6 +286,7 @@ impl NamespacePlan {
                 settings.default_zone,
                 &settings.tzdata,
                 &settings.kind_table,
+                before.and_then(|before| before.target(&wakeable.observed.object)),
                 now,
             ) else {
                 continue;
@@ -292,6 +296,7 @@ impl NamespacePlan {
             let times = [
                 plan.changes_at,
                 target.starts_until,
+                target.effect_changes_at(),
                 observation_changes_at(&target, limits, now),
             ];
             plan.changes_at = times.into_iter().flatten().min();
@@ -376,8 +381,10 @@ fn stages(index: &ClusterIndex, targets: &[Arc<WakeTarget>]) -> Vec<Stage> {
     let needed = targets.iter().flat_map(|target| {
         let namespace = &target.observed.object.namespace;
         let needed = target.needs.iter();
-        needed.filter_map(move |needed| index.workload(namespace, needed))
+        needed.map(move |needed| index.workload(namespace, needed))
     });
+    // Workloads without any of these, and hundreds of their Services, should not delay other namespaces.
+    let needed = needed.take(MAX_WOKEN).flatten();
     let needed = needed.map(|observed| (observed, true));
     let own = targets.iter().map(|target| (&target.observed, false));
     let mut seen = HashSet::new();

@@ -1,6 +1,10 @@
 //! Updates of the desired state: only the changed namespaces are computed, and slices follow their Service.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use dayshift_cluster::watch::{ObjectName, ReflectorEvent};
 use dayshift_workload::Kind;
@@ -155,6 +159,84 @@ fn edits_in_one_namespace_cost_no_work_for_another() {
 }
 
 /// The controller has not acted on the wake, so no event shows its end.
+/// The shortest of five durations, because other processes use the processor too.
+fn shortest(mut work: impl FnMut()) -> Duration {
+    let durations = (0..5).map(|_| {
+        let begun = Instant::now();
+        work();
+        begun.elapsed()
+    });
+    durations.min().unwrap()
+}
+
+/// A hundred workloads that are awake, with hours of 4 kB that do not include the time, and dependencies that do
+/// not exist, behind a hundred Services.
+#[test]
+fn long_annotations_behind_many_services_delay_no_update_and_no_connection() {
+    let mut cluster = Cluster::new();
+    cluster.settings.ports = (20000, 20999);
+    let window = |minute: u32| {
+        format!(
+            "{:02}:{:02}-{:02}:{:02}",
+            minute / 60,
+            minute % 60,
+            minute / 60,
+            minute % 60 + 1
+        )
+    };
+    let windows: Vec<_> = (0..290).map(|number| window(number * 2)).collect();
+    let needed: Vec<_> = (0..16)
+        .map(|number| format!("sts/missing-{number}"))
+        .collect();
+    for number in 0..100 {
+        cluster.observe_workload(json!({
+            "metadata": {
+                "name": format!("web-{number}"), "namespace": "dev", "uid": format!("u-{number}"),
+                "annotations": {
+                    "dayshift/hours": "09:00-19:00", "dayshift/wake-until": "2026-11-25T22:20:00Z",
+                    "dayshift/wake-on-request": format!("30m; while-used; {}", windows.join("; ")),
+                    "dayshift/after": needed.join("; "),
+                },
+                "labels": {"dayshift/state": "woken", "dayshift/last": "2026-11-25T21.00.00Z"},
+            },
+            "spec": {"replicas": 1, "template": {"metadata": {"labels": {"app": "web"}}}},
+        }));
+    }
+    let service = |number: u32| {
+        json!({
+            "metadata": {"name": format!("web-{number}"), "namespace": "dev", "uid": number.to_string()},
+            "spec": {
+                "selector": {"app": "web"}, "clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"],
+                "ports": [{"name": "http", "port": 80}],
+            },
+        })
+    };
+    (0..100).for_each(|number| cluster.observe_service(service(number)));
+    let mut table = PortTable::new(cluster.settings.ports, usize::MAX);
+    let mut desired = DesiredState::default();
+    let now = at("2026-11-25T22:00:00Z");
+    let changed = cluster.index.take_changed();
+    desired.update(&cluster.index, &cluster.settings, &mut table, changed, now);
+    assert_eq!(desired.routes.len(), 100);
+    assert!(desired.routes.values().all(|route| !route.observes_use));
+
+    let update = shortest(|| {
+        cluster.observe_service(service(7));
+        let changed = cluster.index.take_changed();
+        desired.update(&cluster.index, &cluster.settings, &mut table, changed, now);
+    });
+    let connections = shortest(|| {
+        for route in desired.routes.values() {
+            assert_eq!(route.prospect(now), Prospect::Running);
+            assert_eq!(route.opens_at(now), None);
+            let mut targets = route.targets.iter();
+            assert!(targets.all(|target| target.closed_at(now).is_some()));
+        }
+    });
+    assert!(update < Duration::from_secs(3), "{update:?}");
+    assert!(connections < Duration::from_millis(200), "{connections:?}");
+}
+
 #[test]
 fn namespace_is_computed_again_when_a_wake_ends_without_an_event() {
     let mut cluster = Cluster::new().with_service();

@@ -45,7 +45,7 @@ pub fn request_wakes(
     let mut needs = WakeDependencies::default();
     let mut root = None;
     for observed in all.clone() {
-        let target = WakeTarget::new(observed, default_zone, tzdata, kinds, now);
+        let target = WakeTarget::new(observed, default_zone, tzdata, kinds, None, now);
         let Some(target) = target.map(Arc::new) else {
             continue;
         };

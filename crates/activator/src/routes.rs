@@ -11,7 +11,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_workload::Dependency;
+use dayshift_workload::{Dependency, WorkloadRef};
 use tokio::time::Instant;
 
 use crate::{
@@ -93,12 +93,9 @@ impl Route {
         let asleep = self.targets.iter();
         let asleep = asleep.filter(|target| target.state == TargetState::Asleep);
         let times = asleep.flat_map(|target| {
-            let sleep = target.ignores_requests_until(now);
-            let by_request = match sleep {
-                Some(end) if target.wake.counts_at(end, target.zone) => Some(end),
-                sleep => target.wake.opens_after(sleep.unwrap_or(now), target.zone),
-            };
-            [by_request, target.next_start].into_iter().flatten()
+            [target.opens_at(now), target.next_start]
+                .into_iter()
+                .flatten()
         });
         times.filter(|at| *at > now).min()
     }
@@ -211,7 +208,7 @@ pub(crate) struct WakeDependencies {
 
 /// The maximum number of dependencies that a request to a Service can wake, so that a namespace with many
 /// workloads does not delay the wakes of others.
-const MAX_WOKEN: usize = 200;
+pub(crate) const MAX_WOKEN: usize = 200;
 
 /// The dependencies that are woken with a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -222,6 +219,12 @@ pub(crate) struct WokenWith {
 }
 
 impl WakeDependencies {
+    /// A workload that was added.
+    pub(crate) fn target(&self, object: &WorkloadRef) -> Option<&WakeTarget> {
+        let target = self.targets.get(&Dependency::from_workload(object));
+        target.map(Arc::as_ref)
+    }
+
     /// Adds a workload. `stays_stopped` is true if a dependency is stopped and has no `wake-on-request`.
     pub(crate) fn add(
         &mut self,

@@ -7,8 +7,8 @@ use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use dayshift_cluster::decode::StartFailure;
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
-    After, AnsweredPaths, Dependency, IgnoredPaths, Key, KindTable, Next, Observed, Phase,
-    Replicas, WakeOnRequest, requests_ignored_until,
+    After, AnsweredPaths, Dependency, IgnoredPaths, Inputs, Key, KindTable, Next, Observed, Phase,
+    Replicas, WakeOnRequest, next_sleep_end, requests_ignored_until,
 };
 
 /// How long wakes last, regardless of annotations.
@@ -52,6 +52,56 @@ pub(crate) struct WakeTarget {
     pub(crate) starts_until: Option<DateTime<Utc>>,
     /// The dependencies in `after`.
     pub(crate) needs: Vec<Dependency>,
+    pub(crate) effect: RequestEffect,
+}
+
+/// Whether requests have an effect on a workload. It is computed once for a period, because each request asks it
+/// of up to a hundred workloads, and a search in long hours takes a millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestEffect {
+    from: DateTime<Utc>,
+    until: DateTime<Utc>,
+    /// Why a request has no effect; `None` if it has.
+    closed: Option<&'static str>,
+    /// When a request has an effect next, after a sleep or at the next beginning of the hours.
+    opens: Option<DateTime<Utc>>,
+}
+
+impl RequestEffect {
+    pub(crate) fn new(
+        wake: &WakeOnRequest,
+        inputs: &Inputs,
+        zone: Zone,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let sleep = requests_ignored_until(inputs, zone, now);
+        let opens_after = wake.opens_after(now, zone);
+        let counts = wake.counts_at(now, zone);
+        let changes_at = match counts {
+            true => wake.closes_after(now, zone),
+            false => opens_after,
+        };
+        let until = next_sleep_end(inputs, zone, now)
+            .into_iter()
+            .chain(changes_at);
+        Self {
+            from: now,
+            until: until.min().unwrap_or(DateTime::<Utc>::MAX_UTC),
+            closed: match sleep {
+                Some(_) => Some(ASLEEP),
+                None => (!counts).then_some(OUT_OF_HOURS),
+            },
+            opens: match sleep {
+                Some(end) if wake.counts_at(end, zone) => Some(end),
+                Some(end) => wake.opens_after(end, zone),
+                None => opens_after,
+            },
+        }
+    }
+
+    fn includes(&self, now: DateTime<Utc>) -> bool {
+        (self.from..self.until).contains(&now)
+    }
 }
 
 /// The reason if `wake-on-request` has hours and it is outside of them.
@@ -71,12 +121,14 @@ pub(crate) enum TargetState {
 }
 
 impl WakeTarget {
-    /// A workload with a valid `wake-on-request` and state labels.
+    /// A workload with a valid `wake-on-request` and state labels. `before` is the same workload as it was observed
+    /// before.
     pub(crate) fn new(
         observed: &Observed,
         default_zone: Zone,
         tzdata: &Tzdata,
         kinds: &KindTable,
+        before: Option<&Self>,
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let inputs = &observed.inputs;
@@ -110,7 +162,12 @@ impl WakeTarget {
                 TargetState::Off("another client has scaled it to 0")
             }
         };
+        let before = before.filter(|before| {
+            before.zone == zone && before.observed.inputs == *inputs && before.effect.includes(now)
+        });
+        let effect = before.map(|before| before.effect);
         Some(Self {
+            effect: effect.unwrap_or_else(|| RequestEffect::new(&wake, inputs, zone, now)),
             wake,
             ignored: ignored.unwrap_or_default(),
             answered: answered.unwrap_or_default(),
@@ -134,15 +191,24 @@ impl WakeTarget {
 
     /// Why a request at this time has no effect on it; `None` if it has.
     pub(crate) fn closed_at(&self, now: DateTime<Utc>) -> Option<&'static str> {
-        if self.ignores_requests_until(now).is_some() {
-            return Some(ASLEEP);
-        }
-        (!self.wake.counts_at(now, self.zone)).then_some(OUT_OF_HOURS)
+        self.effect_at(now).closed
     }
 
-    /// The end of a sleep that no request ends.
-    pub(crate) fn ignores_requests_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        requests_ignored_until(&self.observed.inputs, self.zone, now)
+    /// When a request has an effect next, after a sleep or at the next beginning of its hours.
+    pub(crate) fn opens_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.effect_at(now).opens
+    }
+
+    /// When it changes whether requests have an effect.
+    pub(crate) fn effect_changes_at(&self) -> Option<DateTime<Utc>> {
+        Some(self.effect.until).filter(|until| *until < DateTime::<Utc>::MAX_UTC)
+    }
+
+    fn effect_at(&self, now: DateTime<Utc>) -> RequestEffect {
+        match self.effect.includes(now) {
+            true => self.effect,
+            false => RequestEffect::new(&self.wake, &self.observed.inputs, self.zone, now),
+        }
     }
 
     /// The end of a wake by a request at this time. If use prolongs the wake, connections in the first

@@ -83,6 +83,6 @@ pub use requests::{PodRequests, ResourceList, ResourceRequests, Resources};
 pub use state::{LATER_VERSION, Labels, Next, Phase, Revision, Started, State};
 pub use wake_on_request::{
     AnsweredPaths, IgnoredPaths, NotCovered, RequestCoverage, ServicePort, ServiceSpec,
-    WakeOnRequest, requests_ignored_until, selects, wake_on_request_problems,
+    WakeOnRequest, next_sleep_end, requests_ignored_until, selects, wake_on_request_problems,
 };
 pub use workload_ref::WorkloadRef;

@@ -97,9 +97,23 @@ impl WakeOnRequest {
 
     /// The next beginning of its hours; `None` without hours.
     pub fn opens_after(&self, now: DateTime<Utc>, zone: Zone) -> Option<DateTime<Utc>> {
+        self.next_boundary(Direction::Up, now, zone)
+    }
+
+    /// The next end of its hours; `None` without hours.
+    pub fn closes_after(&self, now: DateTime<Utc>, zone: Zone) -> Option<DateTime<Utc>> {
+        self.next_boundary(Direction::Down, now, zone)
+    }
+
+    fn next_boundary(
+        &self,
+        direction: Direction,
+        now: DateTime<Utc>,
+        zone: Zone,
+    ) -> Option<DateTime<Utc>> {
         let rule = ScheduleRule::Hours(self.hours.clone()?);
         let schedule = Schedule::new(rule, ExcludedDates::default(), zone);
-        let next = schedule.next_boundary(Direction::Up, now, TimeDelta::zero());
+        let next = schedule.next_boundary(direction, now, TimeDelta::zero());
         next.map(|boundary| boundary.at)
     }
 }
@@ -220,12 +234,8 @@ pub fn requests_ignored_until(
     zone: Zone,
     now: DateTime<Utc>,
 ) -> Option<DateTime<Utc>> {
-    let inherited = inputs.defaults();
-    let inherited = inherited.and_then(|defaults| defaults.text(Key::SleepUntil));
-    let texts = [inputs.own().text(Key::SleepUntil), inherited];
-    let sleeps = texts.map(|text| SleepUntil::parse(text?, zone).ok());
     let mut until = None;
-    for sleep in sleeps.into_iter().flatten() {
+    for sleep in sleeps(inputs, zone) {
         if sleep.until <= until.unwrap_or(now) {
             continue;
         }
@@ -235,6 +245,22 @@ pub fn requests_ignored_until(
         until = Some(sleep.until);
     }
     until
+}
+
+/// The next end of a sleep of the workload or of its Namespace. Until then, [`requests_ignored_until`] returns the
+/// same.
+pub fn next_sleep_end(inputs: &Inputs, zone: Zone, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let ends = sleeps(inputs, zone).map(|sleep| sleep.until);
+    ends.filter(|end| *end > now).min()
+}
+
+/// The workload's own sleep, and then that of its Namespace.
+fn sleeps(inputs: &Inputs, zone: Zone) -> impl Iterator<Item = SleepUntil> {
+    let inherited = inputs.defaults();
+    let inherited = inherited.and_then(|defaults| defaults.text(Key::SleepUntil));
+    let texts = [inputs.own().text(Key::SleepUntil), inherited];
+    let sleeps = texts.map(|text| SleepUntil::parse(text?, zone).ok());
+    sleeps.into_iter().flatten()
 }
 
 /// Problems with the annotations for `dayshift activator`. The controller does not read them.
