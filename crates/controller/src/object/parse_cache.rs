@@ -5,12 +5,19 @@ use std::{collections::HashMap, sync::Arc};
 use dayshift_schedule::Calendars;
 use dayshift_workload::{Inputs, NamedSchedules, ParseContext, ParsedInputs, read};
 
+/// The maximum length of all annotations that are added before unused entries are removed, in bytes. Otherwise,
+/// a user who edits one object again and again could fill the cache of a large cluster with long annotations.
+const MAX_ADDED: usize = 256 << 10;
+
 /// Inputs and their parsed form. If 10,000 objects have five different sets of annotations, the cache
-/// contains five schedules. Errors are cached too. Unused entries are removed when the cache is full.
+/// contains five schedules. Errors are cached too. Unused entries are removed when the cache is full, and after
+/// [`MAX_ADDED`].
 pub(crate) struct ParseCache {
     context: ParseContext,
     known: HashMap<Inputs, Arc<ParsedInputs>>,
     limit: usize,
+    /// The length of the annotations that were added since unused entries were last removed.
+    added: usize,
 }
 
 impl ParseCache {
@@ -19,6 +26,7 @@ impl ParseCache {
             context,
             known: HashMap::new(),
             limit: 64,
+            added: 0,
         }
     }
 
@@ -41,10 +49,13 @@ impl ParseCache {
         if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
             return (inputs.clone(), parsed.clone());
         }
-        if self.known.len() >= self.limit {
+        let bytes = inputs.own().kept_bytes();
+        if self.known.len() >= self.limit || self.added + bytes > MAX_ADDED {
             self.known.retain(|_, parsed| Arc::strong_count(parsed) > 1);
             self.limit = 64.max(2 * self.known.len());
+            self.added = 0;
         }
+        self.added += bytes;
         let parsed = match read(inputs, &self.context) {
             ParsedInputs::Invalid(problem) => ParsedInputs::Invalid(problem.compacted()),
             parsed => parsed,
@@ -75,5 +86,21 @@ mod tests {
         }
         assert!(parse_cache.known.len() <= 64, "{}", parse_cache.known.len());
         assert!(Arc::ptr_eq(&first, &parse_cache.parse(&kept).1));
+    }
+
+    #[test]
+    fn edits_of_one_object_do_not_fill_the_cache_of_many_objects() {
+        let mut parse_cache = ParseCache::new(ParseContext::default());
+        let kept: Vec<_> = (0..1_000)
+            .map(|object| parse_cache.parse(&inputs(&format!("object {object}"))))
+            .collect();
+        for edit in 0..150 {
+            let text = format!("{edit:04} {}", "x".repeat(4_000));
+            parse_cache.parse(&inputs(&text));
+            let known = parse_cache.known.keys();
+            let bytes: usize = known.map(|inputs| inputs.own().kept_bytes()).sum();
+            assert!(bytes < 300 << 10, "{bytes} bytes after edit {edit}");
+        }
+        assert!(parse_cache.known.len() >= kept.len());
     }
 }
