@@ -27,6 +27,7 @@ use dayshift_workload::{
 use http::{HeaderMap, Request, header};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt as _, client::Body, core::Status};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -41,7 +42,7 @@ use crate::{
         kind_api::KindApi,
         protobuf::{CONFIG_MAPS, CORE_ROOT},
         views::WithManagers,
-        workload::{Version, Workload},
+        workload::{Trim, Version, Workload},
     },
     delays::MAX_RETRY_AFTER,
     read::{
@@ -62,7 +63,21 @@ use crate::{
 /// again does no harm: its tests fail, and the object is read again.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends writes with one annotation prefix and one field manager.
+/// The version of a list.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ListVersion {
+    metadata: ListVersionMeta,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ListVersionMeta {
+    resource_version: String,
+}
+
+/// Sends writes with one annotation prefix and one field manager. Of the objects in responses, it keeps only the
+/// parts that dayshift reads, because many responses can arrive at the same time.
 #[derive(Clone)]
 pub struct Writer {
     client: Client,
@@ -227,7 +242,8 @@ impl Writer {
     ) -> Result<Workload, PatchError> {
         let response = self.patch_path(KindApi::path_of(object), patch).await?;
         let members = SpecMembers::for_kind(&object.kind);
-        let workload: Workload = members.decode(&response).map_err(malformed)?;
+        let mut workload: Workload = members.decode(&response).map_err(malformed)?;
+        workload.trim(&object.kind, &self.prefix);
         let is_requested = is_requested_object(&workload, object) && workload.uid() == &*object.uid;
         Ok(expect_requested(workload, is_requested, object)?)
     }
@@ -251,7 +267,8 @@ impl Writer {
     pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
         let response = self.get(Request::get(KindApi::path_of(object))).await?;
         let members = SpecMembers::for_kind(&object.kind);
-        let workload: Workload = members.decode(&response).map_err(malformed)?;
+        let mut workload: Workload = members.decode(&response).map_err(malformed)?;
+        workload.trim(&object.kind, &self.prefix);
         let is_requested = is_requested_object(&workload, object);
         Ok(expect_requested(workload, is_requested, object)?)
     }
@@ -263,7 +280,8 @@ impl Writer {
     pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
         let request = Request::get(KindApi::path_of(object)).extension(FullObject);
         let response = self.get(request).await?;
-        let read: WithManagers = serde_json::from_slice(&response).map_err(malformed)?;
+        let mut read: WithManagers = serde_json::from_slice(&response).map_err(malformed)?;
+        read.trim(&object.kind, &self.prefix);
         let is_requested = is_requested_object(&read.workload, object);
         Ok(expect_requested(read, is_requested, object)?)
     }
@@ -280,9 +298,9 @@ impl Writer {
     ) -> Result<Version, ReadError> {
         let uri = format!("{}?limit=1", KindApi::new(kind).path(namespace));
         let response = self.get(Request::get(uri)).await?;
-        let list: Value = serde_json::from_slice(&response).map_err(malformed)?;
-        let version = list["metadata"]["resourceVersion"].as_str();
-        Ok(Version::parse(version.unwrap_or_default()))
+        // The object is skipped: any user can have written it.
+        let list: ListVersion = serde_json::from_slice(&response).map_err(malformed)?;
+        Ok(Version::parse(&list.metadata.resource_version))
     }
 
     /// Sends an Event about an object.
@@ -531,7 +549,54 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use http::Response;
+    use tower::service_fn;
+
     use super::*;
+
+    /// A writer whose requests get this response.
+    fn writer(response: String) -> Writer {
+        let service = service_fn(move |_: Request<Body>| {
+            let response = Response::new(Body::from(response.clone().into_bytes()));
+            async { Ok::<_, Infallible>(response) }
+        });
+        let client = Client::new(service, "dev");
+        Writer::new(client, Prefix::default(), "test".to_owned())
+    }
+
+    #[tokio::test]
+    async fn thousands_of_labels_in_a_response_are_not_kept() {
+        let labels: BTreeMap<_, _> = (0..10_000).map(|label| (label.to_string(), "")).collect();
+        let meta = json!({"name": "web", "namespace": "dev", "uid": "u", "labels": labels});
+        let writer = writer(json!({"metadata": meta, "spec": {"replicas": 3}}).to_string());
+        let web = WorkloadRef {
+            kind: Kind::DEPLOYMENT,
+            namespace: "dev".into(),
+            name: "web".into(),
+            uid: "u".into(),
+        };
+        let patch = patch::Operations::default().into_patch();
+        let responses = [
+            format!("{:?}", writer.read(&web).await.unwrap()),
+            format!("{:?}", writer.read_managers(&web).await.unwrap()),
+            format!("{:?}", writer.send_patch(&web, &patch).await.unwrap()),
+        ];
+        for response in responses {
+            assert!(response.len() < 10_000, "{response:.300}");
+        }
+    }
+
+    #[tokio::test]
+    async fn object_of_a_user_does_not_hide_the_version_of_a_list() {
+        let nested = "[".repeat(1_000) + &"]".repeat(1_000);
+        let writer = writer(format!(
+            r#"{{"metadata": {{"resourceVersion": "42"}}, "items": [{{"spec": {nested}}}]}}"#
+        ));
+        let version = writer.current_version(&Kind::DEPLOYMENT, None).await;
+        assert_eq!(version.unwrap(), Version::parse("42"));
+    }
 
     #[test]
     fn a_pause_requested_by_the_server_is_at_most_a_minute() {
