@@ -8,7 +8,7 @@ use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::json;
 
 use super::cluster::{Cluster, cron_job_with_jobs, job_of, make};
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, cron_job, deployment};
 
 fn is_of_jobs(line: &RequestLine) -> bool {
     line.resource == "jobs"
@@ -238,4 +238,43 @@ fn hanging_job_patches_delay_no_other_workload() {
     assert_eq!(api.suspended("report-1").0, false);
     let events = scenario.events("web-7");
     assert!(events.iter().any(|it| it == "Started"), "{events:?}");
+}
+
+/// The Jobs of four namespaces use all slots for Jobs, with patches that take two seconds each.
+#[test]
+fn many_jobs_of_other_namespaces_delay_jobs_by_seconds() {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let with_jobs = |namespace: &str, hours: &str, jobs: usize| {
+        let object = cron_job("report").namespace(namespace).hours(hours);
+        scenario.apply(object.annotation("dayshift/stop-jobs", "true"));
+        let object = scenario.api.get("CronJob", namespace, "report").unwrap();
+        for number in 0..jobs {
+            let mut job = job_of(&scenario, "report", &format!("report-{number}"));
+            job["metadata"]["namespace"] = json!(namespace);
+            job["metadata"]["ownerReferences"][0]["uid"] = object["metadata"]["uid"].clone();
+            make(&scenario, job);
+        }
+    };
+    with_jobs("dev", "09:00-19:01", 1);
+    let others = ["a", "b", "c", "d"];
+    for namespace in others {
+        scenario.api.namespace(namespace);
+        with_jobs(namespace, "09:00-19:00", 60);
+    }
+    scenario
+        .api
+        .on_request(|line| is_patch_of_job(line).then_some(Fault::Delay(Duration::from_secs(2))));
+    let is_suspended = |namespace: &str, number: usize| {
+        let job = scenario
+            .api
+            .get("Job", namespace, &format!("report-{number}"));
+        job.unwrap()["spec"]["suspend"] == true
+    };
+    scenario.sleep_until("19:01:16");
+    assert!(is_suspended("dev", 0));
+    scenario.sleep_until("19:04");
+    for namespace in others {
+        let all = (0..60).all(|number| is_suspended(namespace, number));
+        assert!(all, "{namespace}: no Job is left out");
+    }
 }

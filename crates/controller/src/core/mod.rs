@@ -456,7 +456,7 @@ impl Core {
         }
     }
 
-    /// Reads objects that are not ready in time, unless starts or stops wait.
+    /// Reads objects that are not ready in time.
     fn send_not_ready(&mut self) {
         while self.has_slot(Class::NotReady)
             && let Some(not_ready) = self.readiness.pop()

@@ -324,6 +324,23 @@ fn at_most_four_reverted_objects_are_read_at_once() {
 }
 
 #[test]
+fn many_reverts_in_one_namespace_do_not_delay_the_lookup_of_another() {
+    let evil: Vec<_> = (0..50).map(|number| format!("evil-{number}")).collect();
+    let of_evil = |name: &String| deployment(name).namespace("evil").stop("19:00");
+    let web = deployment("web").namespace("team").stop("19:00");
+    let mut rig = Rig::at(EVENING).adopted(evil.iter().map(of_evil).chain([web]));
+    rig.tick("19:00:00");
+    rig.respond_to_all();
+    for name in evil.iter().map(|name| &**name).chain(["web"]) {
+        rig.set_count(name, 3);
+    }
+    rig.take_effects();
+    rig.respond_to("evil-0");
+    rig.respond_to("evil-1");
+    assert_eq!(rig.take_effects(), ["managers evil-4", "managers web"]);
+}
+
+#[test]
 fn set_counts_are_forgotten_after_the_revert_window() {
     let mut rig = stopped(["web".to_owned()]);
     let is_kept = |rig: &Rig| {

@@ -4,7 +4,10 @@ use std::{collections::HashMap, panic::resume_unwind, time::Duration};
 
 use dayshift_cluster::Writer;
 use dayshift_workload::Job;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::{
+    task::{AbortHandle, JoinSet},
+    time::Instant,
+};
 
 use crate::{
     core::io::{Request, Response},
@@ -18,6 +21,10 @@ const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout of the requests that are less urgent than starts and stops: field managers, readiness and
 /// Jobs.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long Jobs are patched in one pass. The remaining ones are left to the next pass of their namespace, so that a
+/// namespace with thousands of Jobs does not delay the Jobs of others.
+const JOBS_PASS: Duration = Duration::from_secs(10);
 
 /// The timeout of the list that shows whether the server responds.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -129,19 +136,20 @@ impl Requests {
 
 /// Runs a pass: patches the Jobs of each page of the list before it requests the next one, so that only one page
 /// is in memory. If a patch fails, the others are still tried, unless the server has failed or the permission is
-/// missing. Then the remaining Jobs are left to the next pass.
+/// missing. Then the remaining Jobs are left to the next pass, and also after [`JOBS_PASS`].
 async fn run_jobs_pass(pass: JobsPass, writer: &Writer) -> JobsPassResult {
     let namespace = pass.namespace;
     let targets = pass.cron_jobs.into_iter();
     let mut cron_jobs: Vec<_> = targets
         .map(|target| (target, JobPatches::default()))
         .collect();
+    let mut until = None;
     let mut pages = writer.job_pages(&namespace);
     let list_error = loop {
         match pages.next().await {
             Ok(Some(jobs)) => {
                 for (target, patches) in &mut cron_jobs {
-                    patch_jobs(writer, &namespace, target, &jobs, patches).await;
+                    patch_jobs(writer, &namespace, target, &jobs, patches, &mut until).await;
                 }
             }
             Ok(None) => break None,
@@ -158,12 +166,14 @@ async fn run_jobs_pass(pass: JobsPass, writer: &Writer) -> JobsPassResult {
     }
 }
 
+/// Patches the Jobs of a CronJob on one page. The first patch of a pass sets the time `until` which it can last.
 async fn patch_jobs(
     writer: &Writer,
     namespace: &str,
     target: &CronJobTarget,
     jobs: &[Job],
     patches: &mut JobPatches,
+    until: &mut Option<Instant>,
 ) {
     let owner = &target.object.uid;
     for job in jobs {
@@ -171,6 +181,11 @@ async fn patch_jobs(
             return;
         }
         if let Some(change) = job.change(owner, target.desired) {
+            let now = Instant::now();
+            if now >= *until.get_or_insert(now + JOBS_PASS) {
+                patches.is_unfinished = true;
+                return;
+            }
             let result = writer.patch_job(namespace, job, change, owner).await;
             patches.record(&job.name, change, result);
         }

@@ -62,6 +62,8 @@ pub(crate) struct JobPatches {
     pub(crate) is_forbidden: bool,
     /// Whether the server has failed.
     is_unavailable: bool,
+    /// Whether Jobs were not tried for lack of time.
+    pub(crate) is_unfinished: bool,
 }
 
 impl JobPatches {
@@ -89,7 +91,7 @@ impl JobPatches {
 
     /// Whether further attempts are left to the next pass.
     pub(crate) const fn are_ended(&self) -> bool {
-        self.is_forbidden || self.is_unavailable
+        self.is_forbidden || self.is_unavailable || self.is_unfinished
     }
 }
 

@@ -68,6 +68,10 @@ impl Jobs {
                 missing_until = until.or(missing_until);
                 continue;
             }
+            if patches.is_unfinished {
+                self.queue(target.id);
+                continue;
+            }
             self.record_success(&target, reporter.timers, reporter.now);
             if let Some(object) = reporter.store.get_unpublished(target.id) {
                 object.clear_reports(&[Reason::JobsFailed]);

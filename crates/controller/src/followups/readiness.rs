@@ -1,7 +1,7 @@
 //! Measures how long started objects take to become ready, and reports those that are not ready in
 //! time: with one read, to find the reason, and one Event.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{decode::WithManagers, write::ReadError};
@@ -16,6 +16,7 @@ use crate::{
     events::Events,
     ids::Id,
     object::Object,
+    outbox::fair_queue::FairQueue,
     telemetry::metrics::Telemetry,
 };
 
@@ -31,15 +32,15 @@ pub(crate) struct NotReady {
 /// The deadline of each object follows from its labels, so a restarted controller knows it too. A
 /// controller that starts after the deadline does not report the object.
 pub(crate) struct ReadinessTracker {
-    waiting: VecDeque<NotReady>,
+    waiting: FairQueue<NotReady>,
     telemetry: Arc<Telemetry>,
 }
 
 impl ReadinessTracker {
     /// Creates the component without objects.
-    pub(crate) const fn new(telemetry: Arc<Telemetry>) -> Self {
+    pub(crate) fn new(telemetry: Arc<Telemetry>) -> Self {
         Self {
-            waiting: VecDeque::new(),
+            waiting: FairQueue::default(),
             telemetry,
         }
     }
@@ -82,13 +83,14 @@ impl ReadinessTracker {
     pub(crate) fn queue_if_due(&mut self, id: Id, object: &Object, at: DateTime<Utc>) {
         if ready_due(object) == Some(at) {
             let object = object.name().clone();
-            self.waiting.push_back(NotReady { id, object });
+            let namespace = object.namespace.clone();
+            self.waiting.push(&namespace, NotReady { id, object });
         }
     }
 
-    /// Takes the next object to read.
+    /// Takes the next object to read. Namespaces take turns.
     pub(crate) fn pop(&mut self) -> Option<NotReady> {
-        self.waiting.pop_front()
+        self.waiting.pop(|_| true)
     }
 
     /// Reports that an object is not ready, with the reason if the read has shown it.

@@ -21,6 +21,7 @@ use crate::{
         Object,
         rare::{Reason, SetCount},
     },
+    outbox::fair_queue::FairQueue,
     store::Store,
 };
 
@@ -33,7 +34,7 @@ pub(crate) struct Reverts {
     window: Duration,
     /// The ends of the revert windows, in whole seconds of elapsed time, the earliest first.
     ends: VecDeque<(u32, Id)>,
-    waiting: VecDeque<Lookup>,
+    waiting: FairQueue<Lookup>,
 }
 
 /// A reverted object, which will be read to find the field manager.
@@ -48,11 +49,11 @@ pub(crate) struct Lookup {
 
 impl Reverts {
     /// Creates the component. Each count will be checked for the duration `window`.
-    pub(crate) const fn new(window: Duration) -> Self {
+    pub(crate) fn new(window: Duration) -> Self {
         Self {
             window,
             ends: VecDeque::new(),
-            waiting: VecDeque::new(),
+            waiting: FairQueue::default(),
         }
     }
 
@@ -156,20 +157,22 @@ impl Reverts {
         if let Some(object) = store.get_unpublished(id) {
             object.set_count = None;
         }
-        self.waiting.push_back(Lookup {
+        let namespace = name.namespace.clone();
+        let lookup = Lookup {
             id,
             object: name,
             reverted,
             end,
             observed_at: now.elapsed,
-        });
+        };
+        self.waiting.push(&namespace, lookup);
     }
 
-    /// Takes the next object to read.
+    /// Takes the next object to read. Namespaces take turns.
     pub(crate) fn pop(&mut self, now: Now) -> Option<Lookup> {
         // Drop a revert that was observed longer ago than the revert window: the field managers might no
         // longer show which of them reverted the count.
-        while let Some(lookup) = self.waiting.pop_front() {
+        while let Some(lookup) = self.waiting.pop(|_| true) {
             if now.since(lookup.observed_at) <= self.window {
                 return Some(lookup);
             }

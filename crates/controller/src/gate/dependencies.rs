@@ -89,9 +89,11 @@ impl Dependencies {
             for one in &waits.needed {
                 if let Some(ids) = needed_by.get_mut(one) {
                     ids.remove(&id);
+                    if ids.is_empty() {
+                        needed_by.remove(one);
+                    }
                 }
             }
-            needed_by.retain(|_, ids| !ids.is_empty());
             if needed_by.is_empty() {
                 self.needed_by.remove(namespace);
             }

@@ -131,8 +131,8 @@ pub(crate) enum WaitingTransitions {
 /// The slots of a class. `window` is the size of the AIMD window.
 ///
 /// While starts and stops wait, adoptions and lookups have few slots, but at least one, because the
-/// starts and stops of another namespace might never end. Only reads about readiness have none. Lookups
-/// are also limited because a page of Jobs can have 8 MiB.
+/// starts and stops of another namespace might never end. Lookups are also limited because a page of Jobs can
+/// have 8 MiB.
 pub(crate) const fn limits(class: Class, window: usize, waiting: WaitingTransitions) -> Limits {
     let is_busy = matches!(waiting, WaitingTransitions::Some);
     match class {
@@ -143,8 +143,7 @@ pub(crate) const fn limits(class: Class, window: usize, waiting: WaitingTransiti
         Class::Slow | Class::Event => shared(window),
         Class::Adoption if is_busy => shared(at_least_one(window / 8)),
         Class::Adoption => shared(at_least_one(window / 2)),
-        Class::Managers | Class::Jobs if is_busy => unshared(1),
-        Class::NotReady if is_busy => unshared(0),
+        Class::Managers | Class::Jobs | Class::NotReady if is_busy => unshared(1),
         Class::Managers | Class::Jobs | Class::NotReady => unshared(4),
         Class::Server => unshared(usize::MAX),
     }
@@ -234,7 +233,7 @@ mod tests {
             (Class::Adoption, (16, 12), (4, 3)),
             (Class::Managers, (4, 4), (1, 1)),
             (Class::Jobs, (4, 4), (1, 1)),
-            (Class::NotReady, (4, 4), (0, 0)),
+            (Class::NotReady, (4, 4), (1, 1)),
         ] {
             let all = [
                 (WaitingTransitions::None, free),

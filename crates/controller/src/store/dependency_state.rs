@@ -2,6 +2,8 @@
 //! Also the
 //! [`Progress`] of a start, by which the gate assigns start slots.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Direction};
 use dayshift_workload::{
@@ -73,15 +75,15 @@ impl Store {
     pub(crate) fn depends_on(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
             let DependencyKind::Workload(ref kind) = one.kind else {
-                return Vec::new();
+                return Cow::default();
             };
             let id = self.find(kind, &object.namespace, &one.name);
             let known = id.and_then(|id| self.get(id));
             let needs = known.and_then(|known| {
                 let after = known.parsed.spec()?.after.as_ref()?;
-                Some(after.needed_by(known.name()).to_vec())
+                Some(after.needed_by(known.name()))
             });
-            needs.unwrap_or_default()
+            Cow::from(needs.unwrap_or_default())
         })
     }
 }

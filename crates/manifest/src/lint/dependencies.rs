@@ -1,5 +1,7 @@
 //! Dependencies of a workload that can never become ready, as far as the files show.
 
+use std::borrow::Cow;
+
 use dayshift_schedule::list_items;
 use dayshift_workload::{
     Dependency, DependencyWorkload, IgnoredDependency, Key, ParsedInputs, Prefix, ScheduleSpec,
@@ -103,7 +105,7 @@ fn leads_back(check: &WorkloadCheck<'_>, dependency: &Dependency, object: &Workl
             let after = spec_of(check, waiting)?.after?;
             Some(after.needed_by(&waiting.object).to_vec())
         });
-        dependencies.unwrap_or_default()
+        Cow::from(dependencies.unwrap_or_default())
     })
 }
 

@@ -1,6 +1,6 @@
 //! Start dependencies, from the annotation `after`: `sts/db; deploy/cache, 5m`.
 
-use std::{collections::HashSet, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use chrono::TimeDelta;
 use dayshift_schedule::{Diagnostic, parse_items_and_wait};
@@ -164,16 +164,20 @@ impl Dependency {
 
     /// Whether it depends on this object, directly or through others. `needs` returns the
     /// dependencies of each. If this object depends on it too, that is a cycle.
-    pub fn leads_back_to(&self, object: &WorkloadRef, needs: impl Fn(&Self) -> Vec<Self>) -> bool {
+    pub fn leads_back_to<'n>(
+        &self,
+        object: &WorkloadRef,
+        needs: impl Fn(&Self) -> Cow<'n, [Self]>,
+    ) -> bool {
         let mut seen = HashSet::from([self.clone()]);
         let mut next = vec![self.clone()];
         while let Some(one) = next.pop() {
             if one.is(object) {
                 return true;
             }
-            for other in needs(&one) {
+            for other in &*needs(&one) {
                 if seen.len() < MAX_CIRCLE && seen.insert(other.clone()) {
-                    next.push(other);
+                    next.push(other.clone());
                 }
             }
         }
