@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use dayshift_text::shell_word;
+
 use crate::kinds::kind::Kind;
 
 /// A reference to one object. The UID distinguishes it from a later object of the same name.
@@ -18,9 +20,11 @@ pub struct WorkloadRef {
 }
 
 impl WorkloadRef {
-    /// The arguments of a command: `deploy/web -n dev`.
+    /// The arguments of a command: `deploy/web -n dev`. Names in files can have any content, so they are quoted
+    /// for a shell if necessary.
     pub fn argument(&self) -> String {
-        format!("{} -n {}", self.kind_and_name(), self.namespace)
+        let name = self.kind_and_name();
+        format!("{} -n {}", shell_word(&name), shell_word(&self.namespace))
     }
 
     /// `deploy/web`
@@ -47,5 +51,27 @@ impl WorkloadRef {
 impl fmt::Display for WorkloadRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_of_a_command_are_quoted_for_a_shell() {
+        for (namespace, name, expected) in [
+            ("dev", "web-1.a", "deploy/web-1.a -n dev"),
+            ("$(id)", "web; id", "'deploy/web; id' -n '$(id)'"),
+            ("a'b", "`id`", r#"'deploy/`id`' -n "a'b""#),
+        ] {
+            let object = WorkloadRef {
+                kind: Kind::DEPLOYMENT,
+                namespace: namespace.into(),
+                name: name.into(),
+                uid: "".into(),
+            };
+            assert_eq!(object.argument(), expected);
+        }
     }
 }

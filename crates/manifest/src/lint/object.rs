@@ -301,10 +301,8 @@ pub(crate) fn replicas_in_manifest(object: &mut ObjectFindings<'_>, check: &Work
     };
     let mut help = format!(
         "remove it from the last applied configuration, then from the manifest; in the other \
-            order {becomes}: kubectl apply edit-last-applied {}/{} -n {}",
-        name.kind.short_name(),
-        name.name,
-        name.namespace,
+            order {becomes}: kubectl apply edit-last-applied {}",
+        name.argument(),
     );
     // Each time of `scale` sets a count already.
     if workload.inputs.text(Key::Scale).is_none() && counts.has(Key::Replicas) {

@@ -1,5 +1,7 @@
 //! The commands that messages suggest.
 
+use dayshift_text::shell_word;
+
 use crate::{Prefix, WorkloadRef};
 
 /// The `dayshift sync` command for this object.
@@ -15,7 +17,9 @@ pub fn restore_command(object: &WorkloadRef, prefix: &Prefix) -> String {
 /// The `kubectl describe` command for this object.
 pub fn describe_command(object: &WorkloadRef) -> String {
     let (kind, name) = (object.kind.unambiguous(), &object.name);
-    format!("kubectl describe {kind}/{name} -n {}", object.namespace)
+    let name = format!("{kind}/{name}");
+    let (name, namespace) = (shell_word(&name), shell_word(&object.namespace));
+    format!("kubectl describe {name} -n {namespace}")
 }
 
 /// The `dayshift wake` command for this object, for two hours.
