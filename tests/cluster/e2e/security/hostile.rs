@@ -154,6 +154,15 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
         "removing the annotation is forbidden too"
     );
     annotated("example.com/note", Some(1)).success();
+    // The next start would restore this count.
+    let saved = json!({"metadata": {"labels": {"dayshift/saved-replicas": "900"}}});
+    let labeled = user.merge("other", &saved);
+    assert!(
+        labeled.stderr.contains("may not write annotations and labels"),
+        "{labeled:?}"
+    );
+    let label = json!({"metadata": {"labels": {"example.com/note": "1"}}});
+    user.merge("other", &label).success();
     let pause = json!({"metadata": {"annotations": {"dayshift/pause": "false"}}});
     let through_status = user.patches_through("status", "other", &pause);
     assert!(
