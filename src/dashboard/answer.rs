@@ -92,6 +92,17 @@ impl Dashboard {
             },
         };
         let visitor = visitor.as_ref();
+        let session = visitor.and_then(|visitor| visitor.session.as_ref());
+        let _turn = match session {
+            None => None,
+            Some(session) => match session.turn().await {
+                Some(turn) => Some(turn),
+                None => {
+                    let message = "Too many of your requests wait for a response. Try again later.";
+                    return fails(StatusCode::TOO_MANY_REQUESTS, message);
+                }
+            },
+        };
         let acting = self.actions.as_ref().zip(visitor);
         let not_allowed = |allowed, message| {
             let mut response = fails(StatusCode::METHOD_NOT_ALLOWED, message);

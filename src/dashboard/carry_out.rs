@@ -534,6 +534,6 @@ async fn done(settings: &Settings, job: ActionJob) {
             // A browser that has closed the page needs no response.
             let _ = answer.send(planned(settings, &asked).await);
         }
-        ActionJob::CarryOut(plan, view) => carry_out(settings, &plan, &view).await,
+        ActionJob::CarryOut(plan, view, _permit) => carry_out(settings, &plan, &view).await,
     }
 }

@@ -12,6 +12,7 @@ use dayshift_text::is_unprintable;
 use dayshift_workload::Kind;
 use http::{HeaderMap, HeaderName, request::Parts};
 use kube::Client;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::dashboard::{
     access::Token,
@@ -187,6 +188,11 @@ impl Users {
     }
 }
 
+/// The maximum number of requests of a user that are served or wait.
+const MAX_REQUESTS: usize = 8;
+/// The maximum number of actions of a user that are carried out or wait. There are slots for twice as many.
+const MAX_ACTIONS: usize = 2;
+
 /// The state that is kept for a user between requests.
 pub(crate) struct Session {
     pub(crate) user: User,
@@ -196,7 +202,14 @@ pub(crate) struct Session {
     pub(crate) token: Arc<Token>,
     readable: KnownPermissions,
     pub(crate) patchable: Arc<KnownPermissions>,
+    requests: Semaphore,
+    turn: Semaphore,
+    /// Has a permit for each further action that the user can confirm.
+    pub(crate) actions: Arc<Semaphore>,
 }
+
+/// The permission to serve one request of a user.
+pub(crate) type RequestTurn<'s> = (SemaphorePermit<'s>, SemaphorePermit<'s>);
 
 impl Session {
     pub(crate) fn new(user: User, client: Client) -> io::Result<Self> {
@@ -206,7 +219,17 @@ impl Session {
             token: Arc::new(Token::random()?),
             readable: KnownPermissions::default(),
             patchable: Arc::default(),
+            requests: Semaphore::new(MAX_REQUESTS),
+            turn: Semaphore::new(1),
+            actions: Arc::new(Semaphore::new(MAX_ACTIONS)),
         })
+    }
+
+    /// Waits until the earlier requests of the user are served, so that a user with many requests does not delay
+    /// the pages of others. `None` if too many requests wait.
+    pub(crate) async fn turn(&self) -> Option<RequestTurn<'_>> {
+        let request = self.requests.try_acquire().ok()?;
+        Some((request, self.turn.acquire().await.ok()?))
     }
 
     /// The workloads of these kinds that the user may list, at most a minute old.

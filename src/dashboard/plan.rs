@@ -16,7 +16,7 @@ use dayshift_workload::{
     savings::StoppedCapacity,
 };
 use kube::Client;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::dashboard::{entrance::Identity, view::View};
 
@@ -508,8 +508,8 @@ impl Actions {
 pub(crate) enum ActionJob {
     /// Preview the changes.
     Plan(Arc<ActionRequest>, oneshot::Sender<Preview>),
-    /// Carry out the changes, given the view at the confirmation.
-    CarryOut(Arc<ActionPlan>, Arc<View>),
+    /// Carry out the changes, given the view at the confirmation, and the permit of a user.
+    CarryOut(Arc<ActionPlan>, Arc<View>, Option<OwnedSemaphorePermit>),
 }
 
 /// The queue from connections to the worker.

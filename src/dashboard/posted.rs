@@ -223,6 +223,18 @@ impl Dashboard {
                            Confirm that with the button of the preview.";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         }
+        let under_way = match &visitor.session {
+            Some(session) if is_new => {
+                let permit = Arc::clone(&session.actions).try_acquire_owned();
+                let permit = permit.map_err(|_| {
+                    let message = "Earlier actions of yours are still under way, so nothing was done. Wait \
+                                   until they have ended.";
+                    (StatusCode::CONFLICT, message.to_owned())
+                })?;
+                Some(permit)
+            }
+            _ => None,
+        };
         let to = params.link(&format!("/result/{}", plan.id));
         let seen = self.seen_by(Some(visitor)).await;
         let seen = seen.map_err(|error| (UNASKED, unasked(&error)))?;
@@ -234,7 +246,7 @@ impl Dashboard {
             }
             actions
                 .jobs
-                .send(ActionJob::CarryOut(Arc::clone(&plan), seen.view));
+                .send(ActionJob::CarryOut(Arc::clone(&plan), seen.view, under_way));
         }
         // After a redirect, reloading the page shows the result and does not repeat the action.
         let mut response = html(StatusCode::SEE_OTHER, String::new());

@@ -2,6 +2,8 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
+use kube_in_memory::Fault;
+
 use super::users::{PROXY, PageResponse, Proxied, input, request};
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, stateful_set};
 
@@ -267,6 +269,56 @@ fn wakes_a_namespace_as_the_user() {
     for (who, namespace, _) in &patches {
         assert_eq!((&**who, &**namespace), ("ann", "team-a"), "{patches:?}");
     }
+}
+
+#[test]
+fn at_most_eight_requests_of_a_user_wait() {
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
+    let codes = pages.get_at_once("ann", "/", 100);
+    let served = codes.iter().filter(|code| **code == 200).count();
+    let refused = codes.iter().filter(|code| **code == 429).count();
+    assert_eq!((served, refused), (8, 92), "{codes:?}");
+    assert_eq!(pages.get("ann", "/").status, 200);
+}
+
+/// Four actions are carried out at the same time.
+#[test]
+fn actions_of_one_user_do_not_delay_those_of_another() {
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
+    scenario.api.on_request(|line| {
+        let is_slow = line.verb == "patch" && line.who == "ann";
+        is_slow.then_some(Fault::Delay(Duration::from_secs(9)))
+    });
+    let asked = |user: &str, hours: &str| {
+        let token = pages.token(user);
+        let object = "team-a/deploy/web";
+        let fields = [
+            ("token", &*token),
+            ("do", "wake"),
+            ("for", hours),
+            ("object", object),
+        ];
+        pages.post(user, "/confirm", &fields)
+    };
+    let act = |user: &str, asked: &PageResponse| {
+        let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
+        let fields = [("token", &*token), ("plan", &*plan)];
+        pages.post(user, "/act", &fields).status
+    };
+    let previews: Vec<_> = (1..=6)
+        .map(|hours| asked("ann", &format!("{hours}h")))
+        .collect();
+    let codes: Vec<_> = previews.iter().map(|asked| act("ann", asked)).collect();
+    assert_eq!(codes, [303, 303, 409, 409, 409, 409]);
+    let result = pages.confirmed("bob", &asked("bob", "2h"));
+    assert!(
+        result.contains("1 of 1") || result.contains("done"),
+        "{result}"
+    );
+    pages.pass(Duration::from_secs(60));
+    assert_eq!(act("ann", &asked("ann", "3h")), 303);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use dayshift::dashboard::{self, Dashboard, SECRET_HEADER, TrustedProxy, UserHead
 use dayshift_cluster::Query;
 use dayshift_controller::CalendarFeed;
 use dayshift_workload::{Kind, ParseContext, Prefix};
+use futures::future::join_all;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -126,6 +127,20 @@ impl<'s> Proxied<'s> {
                 body: String::from_utf8(body.to_vec()).unwrap(),
             }
         })
+    }
+
+    /// The status codes of the responses to concurrent requests of a user.
+    pub(super) fn get_at_once(&self, user: &str, path: &str, count: usize) -> Vec<u16> {
+        let peer: SocketAddr = PROXY.parse().unwrap();
+        let answers = (0..count).map(|_| {
+            let request = request("GET", path, &[("x-forwarded-user", user)]);
+            let request = request.header(SECRET_HEADER, SECRET).extension(peer);
+            let request = request.body(Full::<Bytes>::default()).unwrap();
+            Arc::clone(&self.pages).answer(request)
+        });
+        let answers = self.block_on(join_all(answers));
+        let codes = answers.iter().map(|answer| answer.status().as_u16());
+        codes.collect()
     }
 
     pub(super) fn get(&self, user: &str, path: &str) -> PageResponse {
