@@ -96,13 +96,12 @@ fn query(rows: &[&Row], view: &View, settings: &Settings) -> Query {
             .iter()
             .map(|row| row.status.object.namespace.to_string());
         let selector = all.selector().map(str::to_owned);
-        return Query::all(&all.kinds(), &names.collect::<Vec<_>>(), selector);
+        let names: Vec<_> = names.collect();
+        return Query::all(&all.kinds(), &names, selector).reading(&settings.prefix);
     }
     let names = rows.iter().map(|row| &row.status.object);
-    Query::named(
-        &first.namespace,
-        names.map(|object| (object.kind.clone(), object.name.to_string())),
-    )
+    let names = names.map(|object| (object.kind.clone(), object.name.to_string()));
+    Query::named(&first.namespace, names).reading(&settings.prefix)
 }
 
 /// Restricts the query to the kinds of these rows, because other kinds might be forbidden.
@@ -114,7 +113,7 @@ fn query_for_kinds(rows: &[&Row], settings: &Settings) -> Query {
 }
 
 fn namespace_query(name: &str, settings: &Settings) -> Query {
-    Query::all(&settings.query.kinds(), &[name.to_owned()], None)
+    Query::all(&settings.query.kinds(), &[name.to_owned()], None).reading(&settings.prefix)
 }
 
 /// Previews an action with a dry run. It writes nothing.

@@ -119,7 +119,7 @@ async fn labeled(
     if kinds.is_empty() {
         return Ok(HashSet::new());
     }
-    let query = Query::all(&kinds, &namespaces, Some(selector.to_owned()));
+    let query = Query::all(&kinds, &namespaces, Some(selector.to_owned())).reading(prefix);
     let (found, refused) = find::<Workload>(client, &query)
         .await
         .map_err(|error| error.to_string())?;

@@ -95,7 +95,12 @@ pub(crate) async fn with_time_limit(
 ///
 /// [`LengthLimitError`]: http_body_util::LengthLimitError
 pub(crate) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
-    Ok(Limited::new(body, MAX_RESPONSE).collect().await?.to_bytes())
+    bounded_by(body, MAX_RESPONSE).await
+}
+
+/// Like [`bounded`], of at most this many bytes.
+pub(crate) async fn bounded_by(body: Body, max: usize) -> Result<Bytes, BoxError> {
+    Ok(Limited::new(body, max).collect().await?.to_bytes())
 }
 
 /// Returns the next piece of a watch. If an event has begun and not ended (`is_within_event`), the watch

@@ -4,12 +4,16 @@ use dayshift_workload::{Kind, fields::BoundedValue};
 use http::{Request, StatusCode};
 use kube::{
     Api, Client, Error, Resource,
+    client::Body,
     core::{DynamicResourceScope, ObjectList, Status},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::connect::redact::{redacted, redacted_chain};
+use crate::connect::{
+    middleware::{MAX_RESPONSE, bounded_by, is_too_large},
+    redact::{redacted, redacted_chain},
+};
 
 /// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,7 +135,12 @@ pub(crate) async fn list_raw_where(
     }
 }
 
-/// Lists a collection in pages, and keeps the result of a function of each object.
+/// The largest page of several objects, in bytes. Some lists are read in the process of the controller, and decoded
+/// labels need ten times their bytes.
+const MAX_PAGE: usize = 4 << 20;
+
+/// Lists a collection in pages, and keeps the result of a function of each object. If a page is too large, it is
+/// requested again with a tenth of its size: any user can write objects of megabytes.
 pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
     client: &Client,
     path: &str,
@@ -139,23 +148,32 @@ pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
     kept: impl Fn(D) -> K,
 ) -> Result<Vec<K>, Error> {
     let mut all = Vec::new();
-    let (mut limit, mut token) = (Some(PAGE.to_string()), String::new());
+    let (mut limit, mut token) = (Some(PAGE), String::new());
     loop {
         let query = {
             let mut query = form_urlencoded::Serializer::new(String::new());
-            query.extend_pairs(limit.iter().map(|limit| ("limit", limit)));
+            query.extend_pairs(limit.iter().map(|limit| ("limit", limit.to_string())));
             query.extend_pairs(parameters);
             if !token.is_empty() {
                 query.append_pair("continue", &token);
             }
             query.finish()
         };
-        let page: ObjectList<D> = match get(client, &format!("{path}?{query}")).await {
+        let max = match limit {
+            None => usize::MAX,
+            Some(1) => MAX_RESPONSE,
+            Some(_) => MAX_PAGE,
+        };
+        let page: ObjectList<D> = match get(client, &format!("{path}?{query}"), max).await {
             // The server keeps the pages of a list for a few minutes only. Read everything at once.
             Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
                 all.clear();
                 token.clear();
                 limit = None;
+                continue;
+            }
+            Err(error) if limit > Some(1) && is_too_large(&error) => {
+                limit = limit.map(|limit| limit.div_ceil(10));
                 continue;
             }
             page => page?,
@@ -173,18 +191,29 @@ pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
 /// # Errors
 /// If the API server cannot be reached or the request fails.
 pub async fn get_raw(client: &Client, path: &str) -> Result<Option<Value>, FindError> {
-    match get(client, path).await {
+    match get(client, path, MAX_RESPONSE).await {
         Ok(BoundedValue(object)) => Ok(Some(object)),
         Err(Error::Api(status)) if status.code == 404 => Ok(None),
         Err(error) => Err(query_error(error)),
     }
 }
 
-async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Error> {
+/// Reads a response of at most `max` bytes.
+async fn get<T: DeserializeOwned>(client: &Client, path: &str, max: usize) -> Result<T, Error> {
     let request = Request::get(path)
-        .body(Vec::new())
+        .body(Body::empty())
         .map_err(Error::HttpError)?;
-    client.request(request).await
+    let (parts, body) = client.send(request).await?.into_parts();
+    let text = bounded_by(body, max).await.map_err(Error::Service)?;
+    let code = parts.status;
+    if !code.is_client_error() && !code.is_server_error() {
+        return serde_json::from_slice(&text).map_err(Error::SerdeError);
+    }
+    let status = serde_json::from_slice::<Status>(&text).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(&text);
+        Status::failure(text.trim(), "Unknown").with_code(code.as_u16())
+    });
+    Err(Error::Api(status.boxed()))
 }
 
 /// Classifies an error. Callers handle missing objects and missing permissions before.
@@ -240,4 +269,47 @@ pub(crate) async fn listed_as<D: Resource + Clone + DeserializeOwned, K>(
     let selector = selector.map(|selector| ("labelSelector", selector));
     let client = api.clone().into_client();
     pages(&client, api.resource_url(), selector.as_slice(), kept).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        sync::{Arc, Mutex},
+    };
+
+    use http::Response;
+    use serde_json::json;
+    use tower::service_fn;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn page_of_megabytes_is_read_in_smaller_pages() {
+        let queries = Arc::<Mutex<Vec<String>>>::default();
+        let asked = Arc::clone(&queries);
+        let server = service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap().to_owned();
+            let bytes = match &*query {
+                "limit=100" => 5 << 20,
+                // One object can be larger than a page of several.
+                "limit=1" => 5 << 20,
+                _ => 4 << 20,
+            };
+            asked.lock().unwrap().push(query);
+            let page = json!({"metadata": {}, "items": [{"text": "x".repeat(bytes)}]});
+            let response = Response::new(Body::from(page.to_string().into_bytes()));
+            async { Ok::<_, Infallible>(response) }
+        });
+        let client = Client::new(server, "dev");
+        let list = list_raw(&client, "/apis/apps/v1/deployments", None).await;
+        let Ok(RawList::Items(items)) = list else {
+            panic!("{list:.300?}");
+        };
+        assert_eq!(items.len(), 1);
+        assert_eq!(
+            *queries.lock().unwrap(),
+            ["limit=100", "limit=10", "limit=1"]
+        );
+    }
 }
