@@ -158,7 +158,9 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
     let saved = json!({"metadata": {"labels": {"dayshift/saved-replicas": "900"}}});
     let labeled = user.merge("other", &saved);
     assert!(
-        labeled.stderr.contains("may not write annotations and labels"),
+        labeled
+            .stderr
+            .contains("may not write annotations and labels"),
         "{labeled:?}"
     );
     let label = json!({"metadata": {"labels": {"example.com/note": "1"}}});
