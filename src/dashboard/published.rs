@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus};
 use dayshift_operations::status::{DependencyLookup, WorkloadStatus, ignored_dependencies};
-use dayshift_workload::{Dependency, ParseContext};
+use dayshift_workload::{Dependency, ParseContext, ParsedInputs};
 use tokio::{
     sync::{Mutex, OwnedMutexGuard},
     time::{Instant, sleep},
@@ -105,15 +105,16 @@ impl Published {
             // Workloads without a schedule are not published.
             let known = named.get(&(namespace.into(), needed.clone()));
             known.map_or(DependencyLookup::Unknown, |object| {
-                DependencyLookup::Exists(Box::new((object.observed(), object.parsed().clone())))
+                let parsed = ParsedInputs::clone(&object.parsed);
+                DependencyLookup::Exists(Box::new((object.observed(), parsed)))
             })
         };
         let row = |object: &Arc<ObjectSnapshot>| {
             let observed = object.observed();
             let status = WorkloadStatus::from_parsed(
                 &observed,
-                object.parsed(),
-                Some(object.inputs_seen_at()),
+                &object.parsed,
+                Some(object.seen),
                 &settings.prefix,
                 context.default_zone,
                 snapshot.at,
@@ -121,7 +122,7 @@ impl Published {
             let namespace = &observed.object.namespace;
             let seen = |needed: &Dependency| seen(namespace, needed);
             let in_vain =
-                ignored_dependencies(&observed.object, object.parsed(), snapshot.at, seen);
+                ignored_dependencies(&observed.object, &object.parsed, snapshot.at, seen);
             let status = status.with_ignored_dependencies(in_vain);
             let status = match object.work {
                 WorkStatus::WaitingForSlot => status.waiting_for_slot(),
@@ -131,7 +132,7 @@ impl Published {
                 true => status.at_correction_limit(),
                 false => status,
             };
-            let parsed = Some(object.shared_parsed());
+            let parsed = Some(Arc::clone(&object.parsed));
             Some(Arc::new(Row {
                 status,
                 observed,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use dayshift_controller::{ObjectSnapshot, Settings, WorkStatus};
 use dayshift_manifest::plan::{Period, Planner};
 use dayshift_schedule::{Action, Zone};
-use dayshift_workload::{Key, Kind, Override, Phase, Prefix, Readiness, Replicas};
+use dayshift_workload::{
+    Key, Kind, Override, ParsedInputs, Phase, Prefix, Readiness, Replicas,
+};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
@@ -77,10 +79,12 @@ fn snapshot_contains_the_state_of_every_object() {
     assert_eq!(web.state.phase, Some(Phase::Stopped));
     assert_eq!(web.state.saved.map(Replicas::get), Some(3));
     assert_eq!(web.inputs.text(Key::Hours), Some(OFFICE));
-    let next = web.next_after(snapshot.at).unwrap();
+    let spec = web.parsed.spec().unwrap();
+    let next = spec.next_after(&web.object, web.state.started, snapshot.at);
+    let next = next.unwrap();
     assert_eq!((next.at, next.action), (monday, Action::Start));
     assert_eq!((web.work, web.failures), (WorkStatus::Idle, 0));
-    assert!(web.error().is_none() && web.active_override(snapshot.at).is_none());
+    assert_eq!(spec.overrides.at(snapshot.at), None);
 
     let night = find(&snapshot.objects, "night");
     assert_eq!(
@@ -88,7 +92,7 @@ fn snapshot_contains_the_state_of_every_object() {
         (3, Some(Phase::Woken))
     );
     let until = scenario.utc("2026-11-20 21:00");
-    let held = night.active_override(snapshot.at);
+    let held = night.parsed.spec().unwrap().overrides.at(snapshot.at);
     assert_eq!(held, Some(Override::Wake(until)));
 
     let stuck = find(&snapshot.objects, "stuck");
@@ -99,9 +103,11 @@ fn snapshot_contains_the_state_of_every_object() {
     assert!(stuck.failures > 1, "{}", stuck.failures);
 
     let bad = find(&snapshot.objects, "bad");
-    let error = bad.error().unwrap().to_string();
+    let ParsedInputs::Invalid(error) = &*bad.parsed else {
+        panic!("{:?}", bad.parsed);
+    };
+    let error = error.to_string();
     assert!(error.contains("`Fry` is not a day"), "{error}");
-    assert!(bad.schedule().is_none() && bad.next_after(snapshot.at).is_none());
 
     let db = find(&snapshot.objects, "db");
     assert_eq!(
@@ -131,15 +137,9 @@ fn snapshot_contains_the_reason_for_waiting() {
         });
     scenario.start_controller(Settings::default());
     let objects = scenario.snapshot().objects;
-    let work: Vec<_> = objects.iter().map(|it| it.work.to_string()).collect();
-    assert_eq!(
-        work,
-        [
-            "waiting for permission",
-            "waiting for permission",
-            "waiting for the API server's response"
-        ]
-    );
+    let work: Vec<_> = objects.iter().map(|it| it.work).collect();
+    let permission = WorkStatus::WaitingForPermission;
+    assert_eq!(work, [permission, permission, WorkStatus::InFlight]);
     scenario.kill_controllers();
     assert!(
         scenario.has_no_snapshot(),

@@ -21,7 +21,6 @@ mod settings;
 mod store;
 mod telemetry;
 mod throttle;
-mod watches;
 
 pub use clock::scheduler::Scheduler;
 pub use feed::{CalendarFeed, CalendarPublisher, Feed, Publisher, ScheduleFeed, SchedulePublisher};

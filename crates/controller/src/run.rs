@@ -7,7 +7,7 @@ use dayshift_cluster::{
     connect::{Exchange, instrument},
 };
 use kube::Client;
-use tokio::task::{JoinHandle, spawn};
+use tokio::task::JoinSet;
 use tracing::instrument::WithSubscriber as _;
 
 use crate::{
@@ -53,15 +53,8 @@ pub async fn run(
     });
     let driver = Driver::new(&client, clock, server_clock, settings, telemetry);
     let overdue = log_overdue(Arc::clone(driver.objects())).with_current_subscriber();
-    let _overdue = AbortOnDrop(spawn(overdue));
+    // A set aborts its tasks when it is dropped.
+    let mut tasks = JoinSet::new();
+    tasks.spawn(overdue);
     driver.run(shutdown).await;
-}
-
-/// Aborts a task when it is dropped.
-struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }

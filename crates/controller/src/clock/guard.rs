@@ -1,7 +1,7 @@
 //! The time of a step, and the check of the wall clock. A controller with a wrong clock does nothing. The
 //! driver reads the clocks.
 
-use std::{mem, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -35,7 +35,7 @@ impl Now {
 }
 
 /// The time of an observation.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SeenAt {
     /// The wall time, corrected by the skew if the wall clock is wrong.
     pub(crate) by_clock: DateTime<Utc>,
@@ -46,7 +46,7 @@ pub(crate) struct SeenAt {
 /// The changes of the clock since the last check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockChange {
-    /// Whether it was set back. Then states that dayshift wrote might be from the future.
+    /// Whether it was set back by more than a second. Then states that dayshift wrote might be from the future.
     pub(crate) was_set_back: bool,
     /// Whether it has become wrong, or right again.
     pub(crate) validity_changed: bool,
@@ -97,29 +97,20 @@ impl ClockGuard {
 
     /// Checks the clock. Returns the changes since the last check.
     pub(crate) fn check(&mut self, now: Now) -> ClockChange {
-        ClockChange {
-            validity_changed: self.update_skew(now),
-            was_set_back: self.take_set_back(now),
+        let was_wrong = self.is_wrong;
+        if let Some(max) = self.max_skew {
+            self.skew = now.ahead;
+            self.is_wrong = self.skew.is_some_and(|skew| skew.abs() > max);
         }
-    }
-
-    /// Updates the skew. Returns whether the clock has become wrong or right since the last check.
-    fn update_skew(&mut self, now: Now) -> bool {
-        let Some(max) = self.max_skew else {
-            return false;
-        };
-        self.skew = now.ahead;
-        let is_wrong = self.skew.is_some_and(|skew| skew.abs() > max);
-        mem::replace(&mut self.is_wrong, is_wrong) != is_wrong
-    }
-
-    /// Returns whether the clock was set back by more than a second since the last check.
-    fn take_set_back(&mut self, now: Now) -> bool {
         let checked = self.checked.replace((now.wall, now.elapsed));
-        checked.is_some_and(|(before, elapsed)| {
+        let was_set_back = checked.is_some_and(|(before, elapsed)| {
             let passed = TimeDelta::from_std(now.since(elapsed)).unwrap_or_default();
             now.wall - before < passed - TimeDelta::seconds(1)
-        })
+        });
+        ClockChange {
+            was_set_back,
+            validity_changed: self.is_wrong != was_wrong,
+        }
     }
 
     /// When the server's time should be requested; `None` while the clock is right.

@@ -1,5 +1,6 @@
-//! The times of the controller: whether its clock is right, and which work is due. Reads no clock.
+//! The times of the controller: whether its clock is right, a queue of due work, and delays after failures.
+//! Reads no clock.
 
+pub(crate) mod backoff;
 pub(crate) mod guard;
 pub(crate) mod scheduler;
-pub(crate) mod timers;

@@ -18,7 +18,8 @@ use crate::{
     ids::Id,
     object::{
         Object,
-        rare::{Reason, SentPatch},
+        rare::SentPatch,
+        reported::Reason,
         work::{Class, WorkPhase},
     },
     telemetry::outcome::Outcome,
@@ -70,7 +71,7 @@ impl Core {
         let Some(object) = self.store.get_unpublished(id) else {
             return false;
         };
-        self.jobs.observe(id, object, &mut self.timers);
+        self.jobs.observe(id, object);
         if object.work.take_edit() {
             object.clear_reports(&[Reason::BoundariesSkipped]);
         }
@@ -86,21 +87,20 @@ impl Core {
     /// Applies the observed readiness of an object.
     pub(super) fn observe_readiness(&mut self, id: Id) {
         if let Some(object) = self.store.get_unpublished(id) {
-            let timers = &mut self.timers;
-            self.gate.observe(id, object, timers, self.now.wall);
-            self.readiness.observe(id, object, timers, self.now);
+            self.gate.observe(id, object, self.now.wall);
+            self.readiness.observe(id, object, self.now);
         }
     }
 
     /// Decides about an object. If the gate does not admit a start, the decision is to wait.
     fn decide(&mut self, id: Id) -> Option<Decision> {
         let decision = self.store.decide(id, self.now.wall);
-        let (gate, mut state) = self.gate_and_state();
+        let store = &mut self.store;
         let Some(Decision::Write(change)) = decision else {
-            gate.leave_start(id, &mut state);
+            self.gate.leave_start(id, store);
             return decision;
         };
-        Some(match gate.admit(id, change, &mut state) {
+        Some(match self.gate.admit(id, change, store, self.now.wall) {
             Verdict::Go(change) => Decision::Write(change),
             Verdict::Hold { until } => Decision::Wait { due: until },
         })
@@ -112,14 +112,17 @@ impl Core {
         // If the next boundary becomes due before the change is sent, the object becomes more urgent. Past
         // boundaries are part of this decision; a timer in the past would end a backoff at once.
         let next = change.state.next_at().filter(|next| *next > self.now.wall);
-        self.timers.set_boundary(id, next);
-        let Some(object) = self.store.get_mut(id) else {
+        self.set_boundary(id, next);
+        let Some(object) = self.store.get(id) else {
             return false;
         };
         let is_transition = change.kind.is_transition();
+        let watch = self.store.watches.get(object.watch);
+        let is_listing = watch.is_some_and(|watch| !watch.has_first_result);
         if trigger == Trigger::Agenda
             && !is_transition
-            && !self.watches.has_first_result(object.watch)
+            && is_listing
+            && let Some(object) = self.store.get_mut(id)
         {
             self.outbox.push_after_list(id, object);
             return false;
@@ -183,7 +186,7 @@ impl Core {
         };
         if !self.throttle.permissions.admits(object.name(), id) {
             object.work.wait_for_permission(0);
-            self.gate.release_slot(id, object, &mut self.timers);
+            self.gate.release_slot(id, object);
             return false;
         }
         object.work.mark_sent();
@@ -237,7 +240,7 @@ impl Core {
     }
 
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
-        self.timers.set_boundary(id, due);
+        self.set_boundary(id, due);
         let object = self.store.get(id);
         if due.is_none() && object.is_some_and(Object::can_be_forgotten) {
             self.store.keep_unscheduled(id);

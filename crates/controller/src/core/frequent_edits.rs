@@ -1,88 +1,93 @@
-//! Limits how often the annotations of one Namespace take effect. Each change is a decision about every
-//! workload that inherits them, and a user can change them hundreds of times a second.
+//! Limits how often the defaults of one namespace change. Each change is a decision about every workload that
+//! inherits them, and a user can edit a Namespace or a ConfigMap hundreds of times a second.
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 
-use dayshift_cluster::read::ObservedNamespace;
-
-use crate::store::ObservationOrigin;
-
-/// The number of changes of a Namespace that take effect at once in each [`PERIOD`].
-const MAX_CHANGES: u32 = 10;
-
-const PERIOD: Duration = Duration::from_secs(10);
-
-/// How long any further change waits, together with those that follow it.
+/// How long an edit waits if too many preceded it, together with those that follow it.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// A change of a Namespace, and the watch from which it comes.
-type Change = (ObservedNamespace, ObservationOrigin);
-
-/// The recent changes of Namespaces.
-#[derive(Default)]
-pub(super) struct FrequentEdits {
-    /// The number of changes of each Namespace in its current period.
-    counts: BTreeMap<Box<str>, u32>,
+/// The recent edits of one object in each namespace, for example of its Namespace.
+pub(super) struct FrequentEdits<Edit> {
+    /// The number of edits that take effect at once in each period.
+    max: u32,
+    period: Duration,
+    /// The number of edits of each namespace in its current period.
+    counts: BTreeMap<Arc<str>, u32>,
     /// When each of these periods ends.
-    periods: VecDeque<(Duration, Box<str>)>,
-    /// The newest change of each Namespace with too many.
-    waiting: BTreeMap<Box<str>, Change>,
-    /// When these changes should take effect.
-    due: VecDeque<(Duration, Box<str>)>,
+    periods: VecDeque<(Duration, Arc<str>)>,
+    /// The newest edit of each namespace with too many.
+    waiting: BTreeMap<Arc<str>, Edit>,
+    /// When these edits should take effect.
+    due: VecDeque<(Duration, Arc<str>)>,
 }
 
-impl FrequentEdits {
-    /// Counts a change. Returns it if it should take effect now. Otherwise, [`Self::take_due`] returns it
-    /// later, or a change that follows it.
-    pub(super) fn admit(&mut self, change: Change, now: Duration) -> Option<Change> {
+impl<Edit> FrequentEdits<Edit> {
+    /// Allows `max` edits of a namespace to take effect at once in each period.
+    pub(super) const fn new(max: u32, period: Duration) -> Self {
+        Self {
+            max,
+            period,
+            counts: BTreeMap::new(),
+            periods: VecDeque::new(),
+            waiting: BTreeMap::new(),
+            due: VecDeque::new(),
+        }
+    }
+
+    /// Counts an edit. Returns it if it should take effect now. Otherwise, [`Self::take_due`] returns it
+    /// later, or an edit that follows it.
+    pub(super) fn admit(
+        &mut self,
+        namespace: &Arc<str>,
+        edit: Edit,
+        now: Duration,
+    ) -> Option<Edit> {
         while let Some(name) = pop_due(&mut self.periods, now) {
             self.counts.remove(&name);
         }
-        let name = &change.0.name;
-        let count = self.counts.entry(name.clone()).or_default();
+        let count = self.counts.entry(Arc::clone(namespace)).or_default();
         if *count == 0 {
-            self.periods.push_back((now + PERIOD, name.clone()));
+            let end = now + self.period;
+            self.periods.push_back((end, Arc::clone(namespace)));
         }
         *count += 1;
-        if *count <= MAX_CHANGES && !self.waiting.contains_key(name) {
-            return Some(change);
+        if *count <= self.max && !self.waiting.contains_key(namespace) {
+            return Some(edit);
         }
-        let name = name.clone();
-        if self.waiting.insert(name.clone(), change).is_none() {
-            self.due.push_back((now + WAIT, name));
+        if self.waiting.insert(Arc::clone(namespace), edit).is_none() {
+            self.due.push_back((now + WAIT, Arc::clone(namespace)));
         }
         None
     }
 
-    /// Forgets the waiting change of a Namespace, because a list has shown a newer state, or it is deleted.
+    /// Forgets the waiting edit of a namespace, because a list has shown a newer state, or its object is
+    /// deleted.
     pub(super) fn forget(&mut self, namespace: &str) {
         self.waiting.remove(namespace);
     }
 
-    /// When the next waiting change should take effect.
+    /// When the next waiting edit should take effect.
     pub(super) fn next(&self) -> Option<Duration> {
         self.due.front().map(|(at, _)| *at)
     }
 
-    /// Takes a change that should take effect now.
-    pub(super) fn take_due(&mut self, now: Duration) -> Option<Change> {
+    /// Takes an edit that should take effect now, and its namespace.
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<(Arc<str>, Edit)> {
         while let Some(name) = pop_due(&mut self.due, now) {
-            if let Some(change) = self.waiting.remove(&name) {
-                return Some(change);
+            if let Some(edit) = self.waiting.remove(&name) {
+                return Some((name, edit));
             }
         }
         None
     }
 }
 
-fn pop_due(queue: &mut VecDeque<(Duration, Box<str>)>, now: Duration) -> Option<Box<str>> {
-    let (at, _) = queue.front()?;
-    let is_due = *at <= now;
-    is_due
-        .then(|| queue.pop_front())
-        .flatten()
-        .map(|(_, name)| name)
+fn pop_due(queue: &mut VecDeque<(Duration, Arc<str>)>, now: Duration) -> Option<Arc<str>> {
+    queue.front().filter(|(at, _)| *at <= now)?;
+    let (_, name) = queue.pop_front()?;
+    Some(name)
 }

@@ -7,7 +7,7 @@ use dayshift_cluster::{
     Workload,
     decode::{Version, WithManagers},
     read::{EndpointSlice, NamespaceMeta, TeamConfigMap},
-    watch::{ObjectName, ObjectSource, WatchError},
+    watch::ReflectorEvent,
     write::{AnnounceError, Patch, PatchError, ReadError},
 };
 use dayshift_schedule::Calendars;
@@ -44,37 +44,10 @@ pub(crate) enum Input {
 
 /// An event of a watch.
 pub(crate) enum WatchInput {
-    /// The server has granted the watch.
-    Opened {
-        /// The version from which the watch continues, if the server has not confirmed it: after a
-        /// restore of etcd, the server might be behind it.
-        unverified_version: Option<Version>,
-    },
-    /// A list is complete, with this many objects.
-    Listed {
-        objects: usize,
-    },
-    /// The watch has failed. It is retried.
-    Failed(WatchError),
-    Workload(Kind, ObjectEvent<Workload>),
-    Namespace(ObjectEvent<NamespaceMeta>),
-    TeamDefaults(ObjectEvent<TeamConfigMap>),
-    Slice(ObjectEvent<EndpointSlice>),
-}
-
-/// An event of a watch about one object.
-pub(crate) enum ObjectEvent<D> {
-    /// The object exists, with this content.
-    Applied {
-        name: ObjectName,
-        object: D,
-        source: ObjectSource,
-    },
-    /// The object was deleted: the one with this UID, or with any UID if it is `None`.
-    Deleted {
-        name: ObjectName,
-        uid: Option<String>,
-    },
+    Workload(Kind, ReflectorEvent<Workload>),
+    Namespace(ReflectorEvent<NamespaceMeta>),
+    TeamDefaults(ReflectorEvent<TeamConfigMap>),
+    Slice(ReflectorEvent<EndpointSlice>),
 }
 
 /// An effect that the driver carries out.

@@ -4,39 +4,36 @@
 //! This file contains the state, the step and the queues of a step. `evaluate` decides about one object,
 //! `observe` applies watch events, and `responses` applies responses.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::write::Unavailable;
+use dayshift_cluster::{read::ObservedNamespace, write::Unavailable};
 use dayshift_workload::{Dependency, Kind};
 
 use crate::{
     clock::{
         guard::{ClockGuard, Now},
-        timers::{Deadline, Timer, Timers},
+        scheduler::Scheduler,
     },
     core::{
         frequent_edits::FrequentEdits,
         io::{Effect, Input, Purpose, Request, Response},
+        observe::TeamEdit,
     },
     events::Events,
     followups::{jobs::Jobs, readiness::ReadinessTracker, reverts::Reverts, stops::Stops},
-    gate::{Gate, GateState},
+    gate::Gate,
     ids::Id,
-    object::{
-        Object,
-        work::{Class, WorkPhase},
-    },
+    object::work::{Class, WorkPhase},
     outbox::{
         Outbox,
-        flight::{Flight, MarkSlow, SLOW},
+        flight::{Flight, SLOW},
         limits,
     },
     settings::Settings,
-    store::Store,
+    store::{ObservationOrigin, Store},
     telemetry::{metrics::Telemetry, readiness::Condition, snapshot::ObjectSnapshot},
     throttle::Throttle,
-    watches::Watches,
 };
 
 mod evaluate;
@@ -45,17 +42,20 @@ pub(crate) mod io;
 mod observe;
 mod responses;
 #[cfg(test)]
-mod rig;
-#[cfg(test)]
 mod tests;
 
-/// In one step, at most this many boundaries, this many other timers and this many stop notices are
-/// processed.
-const MAX_TIMERS: usize = 256;
+/// In one step, at most this many boundaries, retries and deadlines of each kind are processed.
+const MAX_DUE: usize = 256;
 
 /// The maximum number of decisions per step that send no request. It applies to the agenda and to the
 /// queues separately, so that a long agenda does not delay queued objects.
 const MAX_DECISIONS: usize = 32;
+
+/// How many edits of a Namespace take effect at once in each period. Scripts often edit one several times.
+const NAMESPACE_EDITS: (u32, Duration) = (10, Duration::from_secs(10));
+
+/// How many edits of the ConfigMap of a team take effect at once in each period.
+const TEAM_EDITS: (u32, Duration) = (1, Duration::from_secs(1));
 
 /// The maximum number of objects per step whose named schedules are looked up again.
 const MAX_UPDATES: usize = 256;
@@ -79,9 +79,11 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) clock: ClockGuard,
-    pub(crate) timers: Timers,
+    /// The next boundary of each object, or the end of its override.
+    boundaries: Scheduler<Id, DateTime<Utc>>,
+    /// When the write of each object is retried.
+    retries: Scheduler<Id, Duration>,
     pub(crate) store: Store,
-    pub(crate) watches: Watches,
     pub(crate) outbox: Outbox,
     pub(crate) flight: Flight<Purpose>,
     pub(crate) throttle: Throttle,
@@ -91,7 +93,8 @@ pub(crate) struct Core {
     pub(crate) jobs: Jobs,
     pub(crate) stops: Stops,
     pub(crate) events: Events,
-    frequent_edits: FrequentEdits,
+    namespace_edits: FrequentEdits<(ObservedNamespace, ObservationOrigin)>,
+    team_edits: FrequentEdits<TeamEdit>,
     /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
     /// The objects whose named schedules may have changed, in order.
@@ -123,13 +126,13 @@ impl Core {
     /// Creates a controller that has not observed anything yet.
     pub(crate) fn new(settings: Settings, telemetry: Arc<Telemetry>) -> Self {
         let slots = settings.max_in_flight.get();
-        let watches = Watches::new(&settings.scope);
-        watches.publish(&telemetry);
+        let store = Store::new(&settings);
+        store.watches.publish(&telemetry);
         Self {
             clock: ClockGuard::new(settings.max_clock_skew),
-            timers: Timers::default(),
-            store: Store::new(&settings),
-            watches,
+            boundaries: Scheduler::new(),
+            retries: Scheduler::new(),
+            store,
             outbox: Outbox::default(),
             flight: Flight::new(slots),
             throttle: Throttle::new(slots, settings.seed),
@@ -140,10 +143,11 @@ impl Core {
             ),
             readiness: ReadinessTracker::new(Arc::clone(&telemetry)),
             reverts: Reverts::new(settings.revert_window),
-            jobs: Jobs::new(settings.seed),
+            jobs: Jobs::new(settings.seed, Arc::clone(&telemetry)),
             stops: Stops::default(),
             events: Events::new(&settings, Arc::clone(&telemetry)),
-            frequent_edits: FrequentEdits::default(),
+            namespace_edits: FrequentEdits::new(NAMESPACE_EDITS.0, NAMESPACE_EDITS.1),
+            team_edits: FrequentEdits::new(TEAM_EDITS.0, TEAM_EDITS.1),
             agenda: VecDeque::new(),
             outdated: VecDeque::new(),
             now: Now::default(),
@@ -161,6 +165,7 @@ impl Core {
     /// Applies one input, then carries out due work.
     pub(crate) fn step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
         self.now = now;
+        self.store.seen_at = self.clock.seen_at(now);
         let is_response = matches!(input, Input::Response(..));
         match input {
             Input::Tick => {}
@@ -206,7 +211,7 @@ impl Core {
             queues: MAX_DECISIONS,
         };
         if self.store.history.take_relist(self.now.elapsed) {
-            self.watches.relist();
+            self.store.watches.relist();
             tracing::warn!(
                 "the resourceVersion went back (was etcd restored from a backup?); listing \
                     everything again"
@@ -245,7 +250,7 @@ impl Core {
 
     /// Queues one object whose boundary is due. Returns `false` if no boundary is due.
     fn queue_due(&mut self) -> bool {
-        let Some((id, at)) = self.timers.pop_boundary(self.now) else {
+        let Some((id, at)) = self.boundaries.take_due(self.now.wall) else {
             return false;
         };
         if let Some(object) = self.store.get_mut(id)
@@ -257,55 +262,35 @@ impl Core {
         true
     }
 
-    /// Carries out due work that needs no request: boundaries, timers of objects, and reports.
+    /// Carries out due work that needs no request: boundaries, deadlines of objects, and reports.
     fn fire(&mut self) {
-        for _ in 0..MAX_TIMERS {
-            if !self.queue_due() {
-                break;
-            }
-        }
-        for _ in 0..MAX_TIMERS {
-            let Some((timer, at)) = self.timers.pop_due(self.now) else {
-                break;
-            };
-            self.fire_timer(timer, at);
-        }
-        while let Some(id) = self.throttle.permissions.pop_due(self.now) {
+        let now = self.now;
+        repeat(|| self.queue_due());
+        repeat(|| self.retry_due());
+        repeat(|| self.jobs.queue_due(now));
+        repeat(|| self.readiness.queue_due(&self.store, now));
+        repeat(|| self.gate.end_slot(&mut self.store, now.wall));
+        while let Some(id) = self.throttle.permissions.pop_due(now) {
             self.release([id]);
         }
-        self.reverts.forget_ended(&mut self.store, self.now);
-        self.apply_settled_teams();
-        self.apply_settled_namespaces();
+        self.reverts.forget_ended(&mut self.store, now);
+        self.apply_frequent_edits();
         let (store, events) = (&mut self.store, &mut self.events);
-        self.gate.report_waits(store, events, self.now);
-        for _ in 0..MAX_TIMERS {
-            let (telemetry, now) = (&self.telemetry, self.now);
-            if !self.stops.announce_due(store, events, telemetry, now) {
-                break;
-            }
-        }
+        self.gate.report_waits(store, events, now);
+        let (stops, telemetry) = (&mut self.stops, &self.telemetry);
+        repeat(|| stops.announce_due(store, events, telemetry, now));
     }
 
-    fn fire_timer(&mut self, timer: Timer, at: Deadline) {
-        match timer {
-            Timer::Retry(id) => {
-                let backs_off = |object: &Object| object.work.phase() == WorkPhase::BackingOff;
-                if self.store.get(id).is_some_and(backs_off) {
-                    self.release([id]);
-                }
-            }
-            Timer::Jobs(id) => self.jobs.queue(id),
-            Timer::ReadyBy(id) => {
-                if let (Some(object), Deadline::Wall(at)) = (self.store.get(id), at) {
-                    self.readiness.queue_if_due(id, object, at);
-                }
-            }
-            Timer::SlotEnds(id) => {
-                if let Some(object) = self.store.get_unpublished(id) {
-                    self.gate.end_slot(id, object, &mut self.timers);
-                }
-            }
+    /// Retries one write whose backoff has ended. Returns `false` if there is none.
+    fn retry_due(&mut self) -> bool {
+        let Some((id, _)) = self.retries.take_due(self.now.elapsed) else {
+            return false;
+        };
+        let object = self.store.get(id);
+        if object.is_some_and(|object| object.work.phase() == WorkPhase::BackingOff) {
+            self.release([id]);
         }
+        true
     }
 
     /// Puts an object on the agenda: it is decided about in this step or the next.
@@ -336,12 +321,11 @@ impl Core {
 
     /// Looks up the named schedules of objects again, and puts those on the agenda that have others.
     fn update_outdated(&mut self) {
-        let seen_at = self.clock.seen_at(self.now);
         for _ in 0..MAX_UPDATES {
             let Some(id) = self.outdated.pop_front() else {
                 return;
             };
-            if self.store.update_schedules(id, seen_at) {
+            if self.store.update_schedules(id) {
                 self.add_to_agenda(id);
             }
         }
@@ -350,8 +334,7 @@ impl Core {
 
     /// Decides about the objects on the agenda until the budget of the step is exhausted.
     fn run_agenda(&mut self) {
-        let seen_at = self.clock.seen_at(self.now);
-        for id in self.store.settle_texts(seen_at) {
+        for id in self.store.settle_texts() {
             self.add_to_agenda(id);
         }
         while self.budget.agenda > 0
@@ -369,7 +352,7 @@ impl Core {
     /// Gives free start slots to waiting starts.
     fn grant_slots(&mut self) {
         while self.budget.agenda > 0
-            && let Some(id) = self.gate.grant(&mut self.store, &self.watches)
+            && let Some(id) = self.gate.grant(&mut self.store)
         {
             self.add_to_agenda(id);
             self.run_agenda();
@@ -441,7 +424,7 @@ impl Core {
             && let Some(pass) = self.jobs.pop()
         {
             if self.settings.dry_run {
-                self.jobs.log_dry_run(pass, &mut self.timers, self.now);
+                self.jobs.log_dry_run(pass, self.now);
                 continue;
             }
             self.send_request(Class::Jobs, Purpose::Jobs, Request::Jobs(pass));
@@ -480,12 +463,7 @@ impl Core {
     /// Moves slow requests to the slow class. If it is full, aborts its oldest request, which then
     /// counts as timed out.
     fn release_slow_requests(&mut self) {
-        loop {
-            let id = match self.flight.mark_slow(self.now.elapsed) {
-                MarkSlow::None => return,
-                MarkSlow::Marked => continue,
-                MarkSlow::Abort(id) => id,
-            };
+        while let Some(id) = self.flight.mark_slow(self.now.elapsed) {
             let Some(purpose) = self.flight.end(id) else {
                 continue;
             };
@@ -526,6 +504,7 @@ impl Core {
     /// Checks the clock. While it is wrong, no boundary is due and no workload is changed.
     fn check_clock(&mut self) {
         let change = self.clock.check(self.now);
+        self.store.seen_at = self.clock.seen_at(self.now);
         if change.was_set_back {
             // Evaluate all objects now. If a state is now too far in the future, it must be corrected
             // even if the next boundary of the object is far away.
@@ -562,39 +541,41 @@ impl Core {
         }
     }
 
-    /// Removes an object, and its timers, waits and slots.
+    /// Removes an object, and its deadlines, waits and slots.
     pub(crate) fn remove(&mut self, id: Id) {
         let Some(mut object) = self.store.remove(id) else {
             return;
         };
-        self.timers.forget(id);
+        self.boundaries.cancel(&id);
+        self.retries.cancel(&id);
+        self.readiness.remove(id);
         self.throttle.remove(id);
-        self.gate.remove(id, &mut object, &mut self.timers);
+        self.gate.remove(id, &mut object);
         self.stops.leave(id, &mut object);
-        self.jobs.remove(id, &mut self.timers);
+        self.jobs.remove(id);
         let name = object.name();
-        self.unblock(&name.namespace, &Dependency::from_workload(name));
+        self.unblock(&name.namespace, || Dependency::from_workload(name));
     }
 
     /// Releases the starts that waited only for an object, which has changed or was removed.
-    pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency) {
-        let (gate, mut state) = self.gate_and_state();
+    fn unblock(&mut self, namespace: &str, needed: impl FnOnce() -> Dependency) {
+        if self.gate.waiting() == 0 {
+            return;
+        }
+        let (store, now) = (&mut self.store, self.now.wall);
         // They are queued like due boundaries, so the first of them is sent before the others are
         // evaluated.
-        for id in gate.take_unblocked(namespace, needed, &mut state) {
-            self.timers.set_boundary(id, Some(self.now.wall));
+        for id in self.gate.take_unblocked(namespace, &needed(), store, now) {
+            self.boundaries.set(id, now);
         }
     }
 
-    /// The gate, and the state that it needs for its decisions.
-    pub(crate) fn gate_and_state(&mut self) -> (&mut Gate, GateState<'_>) {
-        let state = GateState {
-            store: &mut self.store,
-            watches: &self.watches,
-            timers: &mut self.timers,
-            now: self.now,
-        };
-        (&mut self.gate, state)
+    /// Sets or changes the next boundary of an object. `None` cancels it.
+    fn set_boundary(&mut self, id: Id, at: Option<DateTime<Utc>>) {
+        match at {
+            Some(at) => self.boundaries.set(id, at),
+            None => self.boundaries.cancel(&id),
+        }
     }
 
     /// When the next step should be made if there is no input before.
@@ -626,14 +607,17 @@ impl Core {
             self.throttle.permissions.next(),
             self.events.recorder.next(now),
             self.reverts.next_end(),
-            self.store.namespaces.next_settled_team(),
-            self.frequent_edits.next(),
+            self.retries.next(),
+            self.jobs.next(),
+            self.namespace_edits.next(),
+            self.team_edits.next(),
         ];
         let elapsed = elapsed.into_iter().flatten().min();
         let wall = [
-            self.timers.next(now),
+            self.boundaries.next(),
+            self.readiness.next(),
             elapsed.map(|at| now.wall_at(at)),
-            self.gate.next_notice(),
+            self.gate.next(),
             self.stops.next(),
         ];
         wall.into_iter().flatten().min()
@@ -649,13 +633,13 @@ impl Core {
         }
         telemetry.queue_depth("event", self.events.recorder.len());
         telemetry.next_boundary(self.next_boundary());
-        telemetry.starts.set_waiting(self.gate.waiting());
+        telemetry.set_waiting_starts(self.gate.waiting());
         telemetry.invalid_namespaces(self.store.namespaces.invalid());
     }
 
     /// The next boundary of all objects.
     pub(crate) fn next_boundary(&self) -> Option<DateTime<Utc>> {
-        self.timers.next_boundary()
+        self.boundaries.next()
     }
 
     /// Publishes at most `max` of the objects that might have changed. Passes `None` for an object that
@@ -689,5 +673,14 @@ impl Core {
     /// Whether shutdown is complete: no request is in flight anymore.
     pub(crate) fn is_done(&self) -> bool {
         self.is_ending && self.flight.len() == 0
+    }
+}
+
+/// Processes due items with a function that processes one and returns `false` if there is none.
+fn repeat(mut process_one: impl FnMut() -> bool) {
+    for _ in 0..MAX_DUE {
+        if !process_one() {
+            return;
+        }
     }
 }

@@ -16,19 +16,14 @@ use dayshift_workload::{
 };
 
 use crate::{
-    clock::timers::Timer,
     core::{
         Core,
         io::{Purpose, Request, Response},
     },
-    followups::{jobs_report::JobsReporter, readiness::ReadinessTracker, reverts::Reverts},
+    followups::{readiness::ReadinessTracker, reverts::Reverts},
     gate::Gate,
     ids::Id,
-    object::{
-        Object,
-        rare::{Reason, SentPatch},
-        work::Class,
-    },
+    object::{Object, rare::SentPatch, reported::Reason, work::Class},
     store::history::VersionQuestion,
     telemetry::{outcome::Outcome, readiness::Condition},
     throttle::{Blame, ProbeResult},
@@ -63,14 +58,8 @@ impl Core {
                 ReadinessTracker::finish(&not_ready, &result, known, &mut self.events, self.now);
             }
             (Purpose::Jobs, Response::Jobs(passed)) => {
-                let mut report = JobsReporter {
-                    store: &mut self.store,
-                    events: &mut self.events,
-                    timers: &mut self.timers,
-                    telemetry: &self.telemetry,
-                    now: self.now,
-                };
-                self.jobs.finish(*passed, &mut report);
+                let (store, events) = (&mut self.store, &mut self.events);
+                self.jobs.finish(*passed, store, events, self.now);
             }
             (Purpose::Probe, Response::Version(result)) => {
                 let probe = match result {
@@ -116,7 +105,7 @@ impl Core {
                     self.record_success(sent, made);
                 }
                 self.store.history.record_write(workload.version(), known);
-                self.observe_response(id, &workload, known.object);
+                self.store.observe_response(id, &workload, known.object);
                 self.mark_idle(id);
             }
             Err(PatchError::Conflict) => self.handle_conflict(id),
@@ -140,14 +129,6 @@ impl Core {
                 }
             }
         }
-    }
-
-    fn observe_response(&mut self, id: Id, workload: &Workload, known: Version) -> bool {
-        let watch = self.store.get(id).map_or(0, |object| object.watch);
-        let epoch = self.watches.epoch(watch);
-        let seen_at = self.clock.seen_at(self.now);
-        self.store
-            .observe_response(id, workload, known, epoch, seen_at)
     }
 
     /// Records that the API server has accepted a patch of a kind without storing the count. From now on,
@@ -203,8 +184,8 @@ impl Core {
                 } else {
                     Direction::Down
                 };
-                let timers = &mut self.timers;
-                ReadinessTracker::record_transition(id, object, timers, direction, elapsed);
+                self.readiness
+                    .record_transition(id, object, direction, elapsed);
             }
         }
         self.clear_write_failures(id);
@@ -270,7 +251,7 @@ impl Core {
         match result {
             Ok(workload) => {
                 self.throttle.responded(self.now);
-                if self.observe_response(id, &workload, known) {
+                if self.store.observe_response(id, &workload, known) {
                     self.confirm(id);
                     if let Some(object) = self.store.get_unpublished(id) {
                         object.discard_unconfirmed();
@@ -305,7 +286,7 @@ impl Core {
             .permissions
             .forbid(object.name(), id, self.now, random);
         object.work.wait_for_permission(failures);
-        self.gate.release_slot(id, object, &mut self.timers);
+        self.gate.release_slot(id, object);
         self.events
             .write_failed(object, Reason::Forbidden, why, failures, self.now);
     }
@@ -314,7 +295,8 @@ impl Core {
     /// object waits.
     fn handle_unavailable(&mut self, id: Id, why: &Unavailable) {
         let watch = self.store.get(id).map(|object| object.watch);
-        let is_absent = watch.is_some_and(|watch| self.watches.is_absent(watch));
+        let watch = watch.and_then(|watch| self.store.watches.get(watch));
+        let is_absent = watch.is_some_and(|watch| watch.absence.is_some());
         if why.kind == FailureKind::NotServed && is_absent {
             // The server no longer serves the kind. If it does again, a list shows the objects.
             self.remove(id);
@@ -364,11 +346,11 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        self.gate.release_slot(id, object, &mut self.timers);
+        self.gate.release_slot(id, object);
         let until = object
             .work
             .record_failure(delays, self.now, &mut self.throttle.random);
-        self.timers.set(Timer::Retry(id), until);
+        self.retries.set(id, until);
         let failures = object.work.failures();
         self.events
             .write_failed(object, reason, why, failures, self.now);

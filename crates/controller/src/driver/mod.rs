@@ -44,7 +44,7 @@ const MAX_STEPS: usize = 8;
 pub(crate) struct Driver {
     core: Box<Core>,
     clocks: Clocks,
-    watches: WatchSet<Option<WatchInput>>,
+    watches: WatchSet<WatchInput>,
     requests: Requests,
     calendars: CalendarFeed,
     schedules: ScheduleFeed,
@@ -105,9 +105,7 @@ impl Driver {
                 () = &mut shutdown => break,
                 // Watches come before responses. Otherwise, the first list would wait until all queued
                 // patches have been sent.
-                Some((watch, event)) = self.watches.next() => {
-                    event.map_or(Input::Tick, |event| Input::Watch(watch, event))
-                }
+                Some((watch, event)) = self.watches.next() => Input::Watch(watch, event),
                 Some((id, response)) = self.requests.next(), if !self.requests.is_empty() => {
                     Input::Response(id, response)
                 }

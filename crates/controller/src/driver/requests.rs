@@ -48,63 +48,10 @@ impl Requests {
 
     /// Sends a request.
     pub(super) fn send(&mut self, id: RequestId, request: Request) {
-        let handle = match request {
-            Request::Patch(object, patch) => {
-                let writer = self.writer.clone();
-                self.spawn(id, async move {
-                    let result = writer.send_patch(&object, &patch).await;
-                    Response::Patch(Box::new(result))
-                })
-            }
-            Request::Read(object) => {
-                let writer = self.writer.clone();
-                self.spawn(id, async move {
-                    Response::Read(Box::new(writer.read(&object).await))
-                })
-            }
-            Request::Managers(object) => {
-                let writer = self.writer.with_timeout(LOOKUP_TIMEOUT);
-                self.spawn(id, async move {
-                    Response::Managers(Box::new(writer.read_managers(&object).await))
-                })
-            }
-            Request::Event(event) => {
-                let writer = self.writer.with_timeout(EVENT_TIMEOUT);
-                self.spawn(id, async move {
-                    let sent = writer.announce(&event.object, &event.text, event.at);
-                    Response::Event(sent.await)
-                })
-            }
-            Request::Jobs(pass) => {
-                let writer = self.writer.with_timeout(LOOKUP_TIMEOUT);
-                self.spawn(id, async move {
-                    Response::Jobs(Box::new(run_jobs_pass(pass, &writer).await))
-                })
-            }
-            Request::Version { kind, namespace } => {
-                let writer = self.writer.clone();
-                self.spawn(id, async move {
-                    let namespace = namespace.as_deref();
-                    Response::Version(writer.current_version(&kind, namespace).await)
-                })
-            }
-            Request::Probe(object) => {
-                let writer = self.writer.with_timeout(PROBE_TIMEOUT);
-                self.spawn(id, async move {
-                    let namespace = Some(&*object.namespace);
-                    Response::Version(writer.current_version(&object.kind, namespace).await)
-                })
-            }
-        };
+        let writer = self.writer.clone();
+        let task = async move { (id, respond(&writer, request).await) };
+        let handle = self.tasks.spawn(task);
         self.handles.insert(id, handle);
-    }
-
-    fn spawn(
-        &mut self,
-        id: RequestId,
-        request: impl Future<Output = Response> + Send + 'static,
-    ) -> AbortHandle {
-        self.tasks.spawn(async move { (id, request.await) })
     }
 
     /// Aborts a request. Its response is not returned.
@@ -131,6 +78,37 @@ impl Requests {
     /// Whether no request is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
+    }
+}
+
+async fn respond(writer: &Writer, request: Request) -> Response {
+    match request {
+        Request::Patch(object, patch) => {
+            Response::Patch(Box::new(writer.send_patch(&object, &patch).await))
+        }
+        Request::Read(object) => Response::Read(Box::new(writer.read(&object).await)),
+        Request::Managers(object) => {
+            let writer = writer.with_timeout(LOOKUP_TIMEOUT);
+            Response::Managers(Box::new(writer.read_managers(&object).await))
+        }
+        Request::Event(event) => {
+            let writer = writer.with_timeout(EVENT_TIMEOUT);
+            let sent = writer.announce(&event.object, &event.text, event.at);
+            Response::Event(sent.await)
+        }
+        Request::Jobs(pass) => {
+            let writer = writer.with_timeout(LOOKUP_TIMEOUT);
+            // Boxed, so that a pass does not make the task of every other request larger.
+            Response::Jobs(Box::new(Box::pin(run_jobs_pass(pass, &writer)).await))
+        }
+        Request::Version { kind, namespace } => {
+            Response::Version(writer.current_version(&kind, namespace.as_deref()).await)
+        }
+        Request::Probe(object) => {
+            let writer = writer.with_timeout(PROBE_TIMEOUT);
+            let namespace = Some(&*object.namespace);
+            Response::Version(writer.current_version(&object.kind, namespace).await)
+        }
     }
 }
 

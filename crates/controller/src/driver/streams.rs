@@ -1,20 +1,19 @@
-//! Creates the watches in scope, and converts their events to inputs of the core.
+//! Creates the watches in scope.
 
 use dayshift_cluster::{
     read::OTHERS_SLICES,
-    watch::{Reflector, ReflectorEvent, WatchSet},
+    watch::{Reflector, WatchSet},
 };
 use dayshift_workload::TEAM_CONFIG_MAP;
 use kube::{Client, api::WatchParams};
 
 use crate::{
-    core::io::{ObjectEvent, WatchInput},
+    core::io::WatchInput,
     settings::{Scope, Watched},
 };
 
-/// Watches everything in scope. The number of a watch is its position in [`Scope::watches`]. Events that
-/// are no input of the core, such as the beginning of a list, are `None`.
-pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Option<WatchInput>> {
+/// Watches everything in scope. The number of a watch is its position in [`Scope::watches`].
+pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<WatchInput> {
     let mut watches = WatchSet::new();
     for (id, (watched, namespace)) in scope.watches().enumerate() {
         let client = client.clone();
@@ -25,7 +24,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
         match watched {
             Watched::Namespaces => watches.add(
                 move || Reflector::for_namespaces(client.clone(), selectors.clone(), random()),
-                |event| input(event, WatchInput::Namespace),
+                WatchInput::Namespace,
             ),
             Watched::TeamDefaults => watches.add(
                 move || {
@@ -33,7 +32,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
                     let namespace = namespace.as_deref();
                     Reflector::for_team_defaults(client, namespace, selectors, random())
                 },
-                |event| input(event, WatchInput::TeamDefaults),
+                WatchInput::TeamDefaults,
             ),
             Watched::Kind(kind) => {
                 let watched_kind = kind.clone();
@@ -43,7 +42,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
                         let namespace = namespace.as_deref();
                         Reflector::for_kind(client, &watched_kind, namespace, selectors, random())
                     },
-                    move |event| input(event, |object| WatchInput::Workload(kind.clone(), object)),
+                    move |event| WatchInput::Workload(kind.clone(), event),
                 );
             }
             Watched::Services => watches.add(
@@ -51,33 +50,11 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
                     let (client, selectors) = (client.clone(), selectors.clone());
                     Reflector::for_slices(client, namespace.as_deref(), selectors, random())
                 },
-                |event| input(event, WatchInput::Slice),
+                WatchInput::Slice,
             ),
         }
     }
     watches
-}
-
-fn input<D>(
-    event: ReflectorEvent<D>,
-    from_event: impl FnOnce(ObjectEvent<D>) -> WatchInput,
-) -> Option<WatchInput> {
-    Some(match event {
-        ReflectorEvent::Init => return None,
-        ReflectorEvent::Opened { unverified_version } => WatchInput::Opened { unverified_version },
-        ReflectorEvent::Listed { objects } => WatchInput::Listed { objects },
-        ReflectorEvent::Failed(error) => WatchInput::Failed(error),
-        ReflectorEvent::Applied {
-            name,
-            object,
-            source,
-        } => from_event(ObjectEvent::Applied {
-            name,
-            object,
-            source,
-        }),
-        ReflectorEvent::Deleted { name, uid } => from_event(ObjectEvent::Deleted { name, uid }),
-    })
 }
 
 /// The selectors of a watch: for one or all Namespaces, for the ConfigMaps of teams, for the objects of a

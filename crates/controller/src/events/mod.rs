@@ -15,7 +15,7 @@ use crate::{
     events::{digest::RevertDigest, pruned_map::PrunedMap, recorder::Recorder},
     object::{
         Object,
-        rare::{Reason, Reported},
+        reported::{Reason, Reported},
     },
     settings::Settings,
     telemetry::metrics::Telemetry,

@@ -11,9 +11,9 @@ use dayshift_cluster::{
 use dayshift_workload::events::EventText;
 
 use crate::{
-    clock::guard::Now,
+    clock::{backoff::Backoff, guard::Now},
     events::pruned_map::PrunedMap,
-    object::work::{Backoff, Class},
+    object::work::Class,
     outbox::{Slots, WaitingTransitions, fair_queue::FairQueue, limits},
     settings::Settings,
     telemetry::{metrics::Telemetry, outcome::EventOutcome},

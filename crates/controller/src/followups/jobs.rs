@@ -1,5 +1,5 @@
-//! The Jobs of CronJobs with `stop-jobs`: they are suspended after a stop and resumed after a start.
-//! This file plans the checks, and `jobs_report` applies their results.
+//! The Jobs of CronJobs with `stop-jobs`: they are suspended after a stop and resumed after a start. Plans
+//! the checks of Jobs, and reports their results.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
@@ -16,13 +16,12 @@ use dayshift_workload::{
 };
 
 use crate::{
-    clock::{
-        guard::Now,
-        timers::{Timer, Timers},
-    },
+    clock::{guard::Now, scheduler::Scheduler},
+    events::Events,
     ids::Id,
-    object::Object,
-    telemetry::outcome::Outcome,
+    object::{Object, reported::Reason},
+    store::Store,
+    telemetry::{metrics::Telemetry, outcome::Outcome},
 };
 
 /// A check of the Jobs of some CronJobs in a namespace.
@@ -101,6 +100,8 @@ impl JobPatches {
 /// its Jobs remains here until they are resumed.
 pub(crate) struct Jobs {
     known: HashMap<Id, CronJob>,
+    /// When the Jobs of each CronJob are checked again.
+    later: Scheduler<Id, Duration>,
     /// The CronJobs to check now, by namespace.
     waiting: HashMap<Arc<str>, BTreeSet<Id>>,
     /// The namespaces in `waiting`, the next one first.
@@ -108,57 +109,78 @@ pub(crate) struct Jobs {
     /// The namespaces with a pass in flight.
     in_flight: HashSet<Arc<str>>,
     random: fastrand::Rng,
+    telemetry: Arc<Telemetry>,
 }
 
 struct CronJob {
-    object: WorkloadRef,
-    desired: DesiredJobs,
+    target: CronJobTarget,
     /// The number of passes in a row that have failed.
     failures: u32,
 }
 
 impl Jobs {
     /// Creates the component without CronJobs. `seed` is for the jitter.
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64, telemetry: Arc<Telemetry>) -> Self {
         Self {
             known: HashMap::new(),
+            later: Scheduler::new(),
             waiting: HashMap::new(),
             turns: VecDeque::new(),
             in_flight: HashSet::new(),
             random: fastrand::Rng::with_seed(seed),
+            telemetry,
         }
     }
 
     /// Applies the desired state of the Jobs of an object. If it has changed, plans a check.
-    pub(crate) fn observe(&mut self, id: Id, object: &Object, timers: &mut Timers) {
+    pub(crate) fn observe(&mut self, id: Id, object: &Object) {
         if !object.observed.inputs.counts().has(Key::StopJobs) {
             return;
         }
         let desired = desired_jobs(&object.observed, &object.parsed);
-        let known = self.known.get(&id).map(|known| known.desired);
+        let known = self.known.get(&id).map(|known| known.target.desired);
         let is_changed = match desired {
             DesiredJobs::Unmanaged => known.is_some_and(|known| known != desired),
             DesiredJobs::Unchanged => false,
             DesiredJobs::Suspended { .. } | DesiredJobs::Running => known != Some(desired),
         };
         if is_changed {
-            let cron_job = CronJob {
-                object: object.name().clone(),
+            let object = object.name().clone();
+            let target = CronJobTarget {
+                id,
+                object,
                 desired,
+            };
+            let cron_job = CronJob {
+                target,
                 failures: 0,
             };
             self.known.insert(id, cron_job);
-            timers.cancel(Timer::Jobs(id));
+            self.later.cancel(&id);
             self.queue(id);
         }
     }
 
+    /// When the next check is due.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        self.later.next()
+    }
+
+    /// Queues one check that is due. Returns `false` if there is none.
+    pub(crate) fn queue_due(&mut self, now: Now) -> bool {
+        let due = self.later.take_due(now.elapsed);
+        if let Some((id, _)) = due {
+            self.queue(id);
+        }
+        due.is_some()
+    }
+
     /// Queues a check of a CronJob.
-    pub(crate) fn queue(&mut self, id: Id) {
+    fn queue(&mut self, id: Id) {
         let Some(cron_job) = self.known.get(&id) else {
             return;
         };
-        let namespace = &cron_job.object.namespace;
+        let namespace = &cron_job.target.object.namespace;
         if !self.waiting.contains_key(namespace) {
             self.turns.push_back(Arc::clone(namespace));
         }
@@ -172,15 +194,8 @@ impl Jobs {
         let turn = self.turns.iter().position(is_free)?;
         let namespace = self.turns.remove(turn)?;
         let ids = self.waiting.remove(&namespace).unwrap_or_default();
-        let targets = ids.into_iter().filter_map(|id| {
-            let cron_job = self.known.get(&id)?;
-            Some(CronJobTarget {
-                id,
-                object: cron_job.object.clone(),
-                desired: cron_job.desired,
-            })
-        });
-        let cron_jobs: Vec<_> = targets.collect();
+        let known = ids.iter().filter_map(|id| self.known.get(id));
+        let cron_jobs = known.map(|known| known.target.clone()).collect();
         self.in_flight.insert(Arc::clone(&namespace));
         Some(JobsPass {
             namespace,
@@ -188,19 +203,136 @@ impl Jobs {
         })
     }
 
-    /// Records that the pass of a namespace has ended.
-    pub(super) fn end_pass(&mut self, namespace: &str) {
-        self.in_flight.remove(namespace);
+    /// Logs what a pass would do, in a dry run, and ends it.
+    pub(crate) fn log_dry_run(&mut self, pass: JobsPass, now: Now) {
+        self.in_flight.remove(&pass.namespace);
+        for target in pass.cron_jobs {
+            let object = &target.object;
+            let would = match target.desired {
+                DesiredJobs::Suspended { .. } => "suspend its running Jobs",
+                _ => "resume its suspended Jobs",
+            };
+            tracing::info!(kind = %object.kind, %object, "would {would}");
+            self.record_success(&target, now);
+        }
+    }
+
+    /// Applies the result of a pass: metrics, Events, the log, and the time of the next check.
+    pub(crate) fn finish(
+        &mut self,
+        result: JobsPassResult,
+        store: &mut Store,
+        events: &mut Events,
+        now: Now,
+    ) {
+        let JobsPassResult {
+            namespace,
+            cron_jobs,
+            list_error,
+        } = result;
+        self.in_flight.remove(&namespace);
+        let mut patches = cron_jobs.iter().map(|(_, patches)| patches);
+        if list_error.is_none() && !patches.any(|patches| patches.is_forbidden) {
+            for (target, _) in &cron_jobs {
+                events.clear_missing(&target.object, Reason::JobsForbidden);
+            }
+        }
+        let mut missing_until = None;
+        for (target, patches) in cron_jobs {
+            self.report_changes(&target, &patches, events, now);
+            let failure = match &list_error {
+                Some(error) => Some(JobsFailure::from_list(error)),
+                None => patches.failure.as_ref().map(JobsFailure::from_patch),
+            };
+            let object = store.get_unpublished(target.id);
+            if let Some(failure) = failure {
+                let until = self.fail(&target, &failure, object, events, now);
+                missing_until = until.or(missing_until);
+                continue;
+            }
+            if patches.is_unfinished {
+                self.queue(target.id);
+                continue;
+            }
+            self.record_success(&target, now);
+            if let Some(object) = object {
+                object.clear_reports(&[Reason::JobsFailed]);
+            }
+        }
+        if let Some(then) = missing_until {
+            // The permission is missing for all CronJobs in the namespace that have failed.
+            let is_affected =
+                |known: &CronJob| known.failures > 0 && known.target.object.namespace == namespace;
+            for (id, _) in self.known.iter().filter(|(_, known)| is_affected(known)) {
+                self.later.set(*id, then);
+            }
+        }
+    }
+
+    /// Reports a failure, and plans the next check. Returns its time if a permission is missing, which
+    /// affects the whole namespace.
+    fn fail(
+        &mut self,
+        target: &CronJobTarget,
+        failure: &JobsFailure,
+        known: Option<&mut Object>,
+        events: &mut Events,
+        now: Now,
+    ) -> Option<Duration> {
+        let cron_job = self.known.get_mut(&target.id)?;
+        if target.desired != cron_job.target.desired {
+            return None; // The desired state has changed. It waits for the next pass.
+        }
+        cron_job.failures = cron_job.failures.saturating_add(1);
+        let failures = cron_job.failures;
+        let then = now.elapsed + failure.delays.delay(failures, &mut self.random);
+        self.later.set(target.id, then);
+        let (object, why) = (&target.object, &failure.why);
+        let Some(reason) = failure.reason else {
+            tracing::debug!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
+            return None;
+        };
+        tracing::warn!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
+        let is_for_all = reason.is_for_all();
+        if events.take_new(object, known, reason, now) {
+            let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
+            events.announce(object, event, now);
+        }
+        is_for_all.then_some(then)
+    }
+
+    /// Counts the attempts, and reports the successful ones in the log and in an Event of the CronJob.
+    fn report_changes(
+        &self,
+        target: &CronJobTarget,
+        patches: &JobPatches,
+        events: &mut Events,
+        now: Now,
+    ) {
+        for ((change, outcome), count) in &patches.counts {
+            let count = *count as u64;
+            self.telemetry.job_attempts(*change, *outcome, count);
+        }
+        for (change, names) in &patches.changed {
+            if *change == JobChange::Release {
+                continue; // Only our label was removed.
+            }
+            let count = patches.counts[&(*change, Outcome::Done)];
+            let event = EventText::jobs_changed(*change, names, count);
+            let object = &target.object;
+            tracing::info!(kind = %object.kind, %object, "{}", event.text);
+            events.announce(object, event, now);
+        }
     }
 
     /// Records that all Jobs of a CronJob are in the desired state.
-    pub(super) fn record_success(&mut self, target: &CronJobTarget, timers: &mut Timers, now: Now) {
+    fn record_success(&mut self, target: &CronJobTarget, now: Now) {
         let Some(cron_job) = self.known.get_mut(&target.id) else {
             return;
         };
         cron_job.failures = 0;
         match target.desired {
-            desired if desired != cron_job.desired => {} // It waits for the next pass.
+            desired if desired != cron_job.target.desired => {} // It waits for the next pass.
             DesiredJobs::Unmanaged => {
                 self.known.remove(&target.id);
             }
@@ -208,47 +340,56 @@ impl Jobs {
                 // Its controller might create Jobs until it has processed the stop.
                 if let Ok(left) = (created_until - now.wall).to_std() {
                     let later = now.elapsed + left + Duration::from_millis(1);
-                    timers.set(Timer::Jobs(target.id), later);
+                    self.later.set(target.id, later);
                 }
             }
             DesiredJobs::Running | DesiredJobs::Unchanged => {}
         }
     }
 
-    /// Records that some Jobs of a CronJob are not in the desired state, and plans a check after one of
-    /// these delays. Returns its time, and the number of failures in a row.
-    pub(super) fn record_failure(
-        &mut self,
-        target: &CronJobTarget,
-        delays: &Delays,
-        timers: &mut Timers,
-        now: Now,
-    ) -> Option<(Duration, u32)> {
-        let cron_job = self.known.get_mut(&target.id)?;
-        if target.desired != cron_job.desired {
-            return None; // The desired state has changed. It waits for the next pass.
-        }
-        cron_job.failures = cron_job.failures.saturating_add(1);
-        let then = now.elapsed + delays.delay(cron_job.failures, &mut self.random);
-        timers.set(Timer::Jobs(target.id), then);
-        Some((then, cron_job.failures))
-    }
-
-    /// Plans the next check of all CronJobs in a namespace that have failed at the same time, because a
-    /// permission is missing.
-    pub(super) fn postpone(&mut self, namespace: &str, then: Duration, timers: &mut Timers) {
-        let is_in = |known: &CronJob| known.failures > 0 && *known.object.namespace == *namespace;
-        for (id, _) in self.known.iter().filter(|(_, known)| is_in(known)) {
-            timers.set(Timer::Jobs(*id), then);
-        }
-    }
-
     /// Removes an object that was deleted or forgotten. It remains if its Jobs still have to be resumed.
-    pub(crate) fn remove(&mut self, id: Id, timers: &mut Timers) {
-        let is_needed = |known: &CronJob| known.desired == DesiredJobs::Unmanaged;
+    pub(crate) fn remove(&mut self, id: Id) {
+        let is_needed = |known: &CronJob| known.target.desired == DesiredJobs::Unmanaged;
         if self.known.get(&id).is_some_and(|known| !is_needed(known)) {
             self.known.remove(&id);
-            timers.cancel(Timer::Jobs(id));
+            self.later.cancel(&id);
+        }
+    }
+}
+
+/// Why some Jobs are not in the desired state.
+struct JobsFailure {
+    why: String,
+    /// The condition to report; `None` if the next pass will probably succeed.
+    reason: Option<Reason>,
+    delays: &'static Delays,
+}
+
+impl JobsFailure {
+    fn from_list(error: &ReadError) -> Self {
+        let (reason, delays) = match error {
+            ReadError::Rejected(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
+            ReadError::Gone | ReadError::Unavailable(_) => (None, &Delays::OBJECT),
+        };
+        Self {
+            why: error.to_string(),
+            reason,
+            delays,
+        }
+    }
+
+    fn from_patch((job, error): &(Box<str>, PatchError)) -> Self {
+        let (reason, delays) = match error {
+            PatchError::Gone | PatchError::Conflict | PatchError::Unavailable(_) => {
+                (None, &Delays::OBJECT)
+            }
+            PatchError::Rejected(_) => (Some(Reason::JobsFailed), &Delays::REJECTED),
+            PatchError::Forbidden(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
+        };
+        Self {
+            why: format!("{job}: {error}"),
+            reason,
+            delays,
         }
     }
 }

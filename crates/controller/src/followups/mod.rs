@@ -2,7 +2,6 @@
 //! the Jobs of CronJobs.
 
 pub(crate) mod jobs;
-pub(crate) mod jobs_report;
 pub(crate) mod readiness;
 pub(crate) mod reverts;
 pub(crate) mod stops;

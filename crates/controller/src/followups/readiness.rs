@@ -9,14 +9,12 @@ use dayshift_schedule::Direction;
 use dayshift_workload::{ReadyForm, WorkloadRef, events::EventText};
 
 use crate::{
-    clock::{
-        guard::Now,
-        timers::{Timer, Timers},
-    },
+    clock::{guard::Now, scheduler::Scheduler},
     events::Events,
     ids::Id,
     object::Object,
     outbox::fair_queue::FairQueue,
+    store::Store,
     telemetry::metrics::Telemetry,
 };
 
@@ -32,6 +30,8 @@ pub(crate) struct NotReady {
 /// The deadline of each object follows from its labels, so a restarted controller knows it too. A
 /// controller that starts after the deadline does not report the object.
 pub(crate) struct ReadinessTracker {
+    /// When each started object should be ready.
+    due: Scheduler<Id, DateTime<Utc>>,
     waiting: FairQueue<NotReady>,
     telemetry: Arc<Telemetry>,
 }
@@ -40,6 +40,7 @@ impl ReadinessTracker {
     /// Creates the component without objects.
     pub(crate) fn new(telemetry: Arc<Telemetry>) -> Self {
         Self {
+            due: Scheduler::new(),
             waiting: FairQueue::default(),
             telemetry,
         }
@@ -47,13 +48,13 @@ impl ReadinessTracker {
 
     /// Records a transition by a patch that was sent at `sent`.
     pub(crate) fn record_transition(
+        &mut self,
         id: Id,
         object: &mut Object,
-        timers: &mut Timers,
         direction: Direction,
         sent: Duration,
     ) {
-        timers.cancel(Timer::ReadyBy(id));
+        self.due.cancel(&id);
         let shows_readiness = object.name().kind.ready_form() != ReadyForm::Nowhere;
         if direction == Direction::Up && shows_readiness {
             object.start().sent = Some(sent);
@@ -63,29 +64,43 @@ impl ReadinessTracker {
         }
     }
 
-    /// Applies the readiness of an object: measures its start, or sets the timer of its deadline.
-    pub(crate) fn observe(&self, id: Id, object: &mut Object, timers: &mut Timers, now: Now) {
+    /// Applies the readiness of an object: measures its start, or stores its deadline.
+    pub(crate) fn observe(&mut self, id: Id, object: &mut Object, now: Now) {
         if object.observed.is_ready() == Some(true) {
             let start = object.start.as_mut();
             if let Some(sent) = start.and_then(|start| start.sent.take()) {
                 object.free_start();
                 let took = TimeDelta::from_std(now.since(sent)).unwrap_or(TimeDelta::MAX);
                 let kind = &object.name().kind;
-                self.telemetry.starts.record_ready(kind, took);
+                self.telemetry.record_ready(kind, took);
             }
         } else if let Some(due) = ready_due(object).filter(|due| *due > now.wall) {
             // An object whose deadline has passed was already queued or reported.
-            timers.set(Timer::ReadyBy(id), due);
+            self.due.set(id, due);
         }
     }
 
-    /// Queues an object to be read if its deadline is `at` and it is not ready.
-    pub(crate) fn queue_if_due(&mut self, id: Id, object: &Object, at: DateTime<Utc>) {
-        if ready_due(object) == Some(at) {
+    /// When the next deadline is.
+    pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
+        self.due.next()
+    }
+
+    /// Queues one object to be read whose deadline has passed. Returns `false` if there is none.
+    pub(crate) fn queue_due(&mut self, store: &Store, now: Now) -> bool {
+        let Some((id, at)) = self.due.take_due(now.wall) else {
+            return false;
+        };
+        if let Some(object) = store.get(id).filter(|object| ready_due(object) == Some(at)) {
             let object = object.name().clone();
             let namespace = object.namespace.clone();
             self.waiting.push(&namespace, NotReady { id, object });
         }
+        true
+    }
+
+    /// Forgets an object.
+    pub(crate) fn remove(&mut self, id: Id) {
+        self.due.cancel(&id);
     }
 
     /// Takes the next object to read. Namespaces take turns.

@@ -17,10 +17,7 @@ use crate::{
     clock::guard::Now,
     events::Events,
     ids::Id,
-    object::{
-        Object,
-        rare::{Reason, SetCount},
-    },
+    object::{Object, rare::SetCount, reported::Reason},
     outbox::fair_queue::FairQueue,
     store::Store,
 };

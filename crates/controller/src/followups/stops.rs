@@ -37,15 +37,6 @@ pub(crate) struct Stops {
     announced: BTreeSet<Arc<StopGroup>>,
 }
 
-/// A group whose notice is due.
-struct DueNotice {
-    group: Arc<StopGroup>,
-    ids: BTreeSet<Id>,
-    /// Whether one Event on the Namespace is sent for all of them, instead of an Event for each. If the
-    /// group was already announced without these workloads, each gets an Event.
-    is_together: bool,
-}
-
 impl Stops {
     /// Applies the next stop of an object.
     pub(crate) fn observe(&mut self, id: Id, store: &mut Store, now: DateTime<Utc>) {
@@ -92,29 +83,6 @@ impl Stops {
         self.due.next()
     }
 
-    /// Takes one group whose notice is due, and marks its objects as announced.
-    fn take_due(&mut self, store: &mut Store, now: DateTime<Utc>) -> Option<DueNotice> {
-        let (group, _) = self.due.take_due(now)?;
-        let ids = self.groups.remove(&group).unwrap_or_default();
-        for id in &ids {
-            if let Some(object) = store.get_unpublished(*id) {
-                let rare = object.rare();
-                rare.stop_group = None;
-                rare.stop_reported = Some(group.stop);
-            }
-        }
-        let is_together = !self.announced.contains(&group) && ids.len() > 1;
-        if is_together {
-            self.announced.retain(|announced| announced.stop > now);
-            self.announced.insert(Arc::clone(&group));
-        }
-        Some(DueNotice {
-            group,
-            ids,
-            is_together,
-        })
-    }
-
     /// Sends the notices of one group that is due. Returns `false` if no group is due.
     pub(crate) fn announce_due(
         &mut self,
@@ -123,13 +91,27 @@ impl Stops {
         telemetry: &Telemetry,
         now: Now,
     ) -> bool {
-        let Some(due) = self.take_due(store, now.wall) else {
+        let Some((group, _)) = self.due.take_due(now.wall) else {
             return false;
         };
+        let ids = self.groups.remove(&group).unwrap_or_default();
+        for id in &ids {
+            if let Some(object) = store.get_unpublished(*id) {
+                let rare = object.rare();
+                rare.stop_group = None;
+                rare.stop_reported = Some(group.stop);
+            }
+        }
+        // If the group was already announced without these workloads, each gets an Event.
+        let is_together = !self.announced.contains(&group) && ids.len() > 1;
+        if is_together {
+            self.announced.retain(|announced| announced.stop > now.wall);
+            self.announced.insert(Arc::clone(&group));
+        }
         // The clock might have been set to a time after the stop.
-        if due.group.stop > now.wall {
-            let announced = announce(&due, store, events, now);
-            telemetry.stop_notices(&due.group.namespace, announced);
+        if group.stop > now.wall {
+            let announced = announce(&group, &ids, is_together, store, events, now);
+            telemetry.stop_notices(&group.namespace, announced);
         }
         true
     }
@@ -164,34 +146,39 @@ fn stop_to_announce(id: Id, store: &Store, now: DateTime<Utc>) -> Option<StopGro
     })
 }
 
-/// Sends the notices of a group. Returns the number of workloads that were announced.
-fn announce(due: &DueNotice, store: &Store, events: &mut Events, now: Now) -> u64 {
+/// Sends the notices of a group: one Event on the Namespace, or one for each workload. Returns the number of
+/// workloads that were announced.
+fn announce(
+    group: &StopGroup,
+    ids: &BTreeSet<Id>,
+    is_together: bool,
+    store: &Store,
+    events: &mut Events,
+    now: Now,
+) -> u64 {
     let StopGroup {
         namespace, stop, ..
-    } = &*due.group;
-    let objects = due.ids.iter().filter_map(|id| store.get(*id));
-    let objects: Vec<(&WorkloadRef, Zone)> = objects
+    } = group;
+    let objects = ids.iter().filter_map(|id| store.get(*id));
+    let mut objects: Vec<(&WorkloadRef, Zone)> = objects
         .filter_map(|object| Some((object.name(), object.parsed.spec()?.schedule.zone())))
         .collect();
     let Some((_, zone)) = objects.first().copied() else {
         return 0;
     };
-    let announced = if due.is_together {
-        objects.len()
-    } else {
-        objects.len().min(MAX_SEPARATE)
-    };
-    tracing::info!(%namespace, workloads = announced, of = objects.len(), %stop, "stop notice sent");
-    if due.is_together {
+    let of = objects.len();
+    if is_together {
         let objects: Vec<_> = objects.iter().map(|(object, _)| *object).collect();
         let text = EventText::stop_notice_for_many(&objects, *stop, zone, events.prefix());
-        let uid = store.namespace_uid(namespace);
+        let uid = store.namespaces.uid(namespace).into();
         events.announce(EventObject::namespace(namespace.clone(), uid), text, now);
     } else {
-        for (object, zone) in &objects[..announced] {
+        objects.truncate(MAX_SEPARATE);
+        for (object, zone) in &objects {
             let text = EventText::stop_notice(object, *stop, *zone, events.prefix());
             events.announce(*object, text, now);
         }
     }
-    u64::try_from(announced).unwrap_or_default()
+    tracing::info!(%namespace, workloads = objects.len(), of, %stop, "stop notice sent");
+    u64::try_from(objects.len()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Decides whether a due start can be sent now, or waits: first for its dependencies (`after`), then
 //! for a start slot (`--max-starting`). Stops and other changes are always admitted.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::write::EventObject;
@@ -12,7 +12,7 @@ use dayshift_workload::{
 };
 
 use crate::{
-    clock::{guard::Now, scheduler::Scheduler, timers::Timers},
+    clock::{guard::Now, scheduler::Scheduler},
     events::Events,
     gate::{
         dependencies::Dependencies,
@@ -21,7 +21,6 @@ use crate::{
     ids::Id,
     object::{Object, work::WaitReason},
     store::{Store, reports_no_readiness},
-    watches::{ListState, Watches},
 };
 
 mod dependencies;
@@ -31,7 +30,8 @@ mod slots;
 pub(crate) struct Gate {
     dependencies: Dependencies,
     slots: StartSlots,
-    notices: WaitNotices,
+    /// When an Event about each namespace whose starts wait for slots is due.
+    notices: Scheduler<Arc<str>, DateTime<Utc>>,
     /// The maximum time for which a workload that is not ready occupies a start slot.
     slot_limit: TimeDelta,
 }
@@ -48,33 +48,6 @@ pub(crate) enum Verdict {
     },
 }
 
-/// The state that the gate needs to decide about a start.
-pub(crate) struct GateState<'a> {
-    pub(crate) store: &'a mut Store,
-    pub(crate) watches: &'a Watches,
-    pub(crate) timers: &'a mut Timers,
-    pub(crate) now: Now,
-}
-
-impl GateState<'_> {
-    /// The state of a dependency.
-    fn dependency_state(&self, namespace: &str, needed: &Dependency) -> DependencyState {
-        let known = self
-            .store
-            .dependency_state(namespace, needed, self.now.wall);
-        known.unwrap_or_else(|| {
-            match self
-                .watches
-                .list_state(&needed.kind.clone().into(), namespace)
-            {
-                ListState::Unwatched => DependencyState::Unwatched,
-                ListState::Unlisted => DependencyState::NotReady,
-                ListState::Listed => DependencyState::Missing,
-            }
-        })
-    }
-}
-
 impl Gate {
     /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A started workload
     /// keeps its slot until it is ready, or until its `ready-within` or that of the controller has passed.
@@ -82,7 +55,7 @@ impl Gate {
         Self {
             dependencies: Dependencies::default(),
             slots: StartSlots::new(max_starting),
-            notices: WaitNotices::default(),
+            notices: Scheduler::new(),
             slot_limit: if_set(ready_within).unwrap_or(READY_WITHIN),
         }
     }
@@ -98,62 +71,64 @@ impl Gate {
     }
 
     /// Decides whether a change can be sent now. Only starts wait.
-    pub(crate) fn admit(&mut self, id: Id, change: Change, state: &mut GateState<'_>) -> Verdict {
-        let Some(object) = state.store.get(id) else {
+    pub(crate) fn admit(
+        &mut self,
+        id: Id,
+        change: Change,
+        store: &mut Store,
+        now: DateTime<Utc>,
+    ) -> Verdict {
+        let Some(object) = store.get(id) else {
             return Verdict::Go(change);
         };
         let spec = object.parsed.spec();
         let start = spec.and_then(|spec| spec.due_start(&change, &object.observed));
         let Some(start) = start else {
-            self.leave_start(id, state);
+            self.leave_start(id, store);
             return Verdict::Go(change);
         };
         // After the wait has ended, the start does not wait again if a dependency becomes unready
         // before it is sent.
-        let over = object
-            .start
-            .as_ref()
-            .and_then(|start| start.ended_wait.as_ref());
+        let over = object.ended_wait();
         let has_ended = over.is_some_and(|over| over.due == start.due);
         let recheck_at = if has_ended {
             None
         } else {
-            self.wait_for_dependencies(id, &change, start.due, state)
+            self.wait_for_dependencies(id, (&change, start.due), store, now)
         };
         let reason = match recheck_at {
             Some(_) => WaitReason::Dependencies,
             None => WaitReason::Slot,
         };
-        if reason == WaitReason::Slot && !self.wait_for_slot(id, start, state) {
-            return Verdict::Go(with_wait(change, state.store.get(id)));
+        if reason == WaitReason::Slot && !self.wait_for_slot(id, start, store, now) {
+            return Verdict::Go(with_wait(change, store.get(id)));
         }
-        if let Some(object) = state.store.get_mut(id) {
+        if let Some(object) = store.get_mut(id) {
             // Boundaries that become due during the wait are not reported as skipped.
             object.work.begin_wait(reason);
         }
-        let next = change.state.next_at();
-        let next = next.filter(|next| *next > state.now.wall);
+        let next = change.state.next_at().filter(|next| *next > now);
         let until = next.into_iter().chain(recheck_at).min();
         Verdict::Hold { until }
     }
 
-    /// Checks the dependencies of a start. If it waits, returns when they should be checked again.
+    /// Checks the dependencies of a start that became due at `due`. If it waits, returns when they should be
+    /// checked again.
     fn wait_for_dependencies(
         &mut self,
         id: Id,
-        change: &Change,
-        due: DateTime<Utc>,
-        state: &mut GateState<'_>,
+        (change, due): (&Change, DateTime<Utc>),
+        store: &mut Store,
+        now: DateTime<Utc>,
     ) -> Option<DateTime<Utc>> {
-        let now = state.now.wall;
-        let object = state.store.get(id)?;
+        let object = store.get(id)?;
         let spec = object.parsed.spec();
         let needs = spec.and_then(|spec| spec.needs(change, &object.observed));
         let wait = needs.map(|needs| {
             let name = object.name();
             needs.wait(now, |needed| {
-                match state.dependency_state(&name.namespace, needed) {
-                    DependencyState::NotReady if state.store.depends_on(needed, name) => {
+                match store.dependency_state(&name.namespace, needed, now) {
+                    DependencyState::NotReady if store.depends_on(needed, name) => {
                         DependencyState::Cycle
                     }
                     _ if needed.is(name) => DependencyState::Cycle,
@@ -161,7 +136,7 @@ impl Gate {
                 }
             })
         });
-        let object = state.store.get_unpublished(id)?;
+        let object = store.get_unpublished(id)?;
         match wait {
             None => {
                 self.dependencies.cancel(id, object);
@@ -177,7 +152,7 @@ impl Gate {
                 None
             }
             Some(StartWait::Waits(waiting)) => {
-                self.slots.release_slot(id, object, state.timers);
+                self.slots.release_slot(id, object);
                 self.slots.leave_queue(object);
                 if self.dependencies.begin_wait(id, object, &waiting) {
                     let (names, until) = (join(&waiting.needed), waiting.until);
@@ -190,24 +165,32 @@ impl Gate {
     }
 
     /// Acquires a start slot for a start. Returns whether it has to wait for one.
-    fn wait_for_slot(&mut self, id: Id, start: DueStart, state: &mut GateState<'_>) -> bool {
+    fn wait_for_slot(
+        &mut self,
+        id: Id,
+        start: DueStart,
+        store: &mut Store,
+        now: DateTime<Utc>,
+    ) -> bool {
         if self.slots.max().is_none() {
             return false;
         }
-        let now = state.now.wall;
-        let Some(object) = state.store.get_unpublished(id) else {
+        let Some(object) = store.get_unpublished(id) else {
             return false;
         };
         let name = object.name().clone();
         if reports_no_readiness(&name.kind, &name.namespace) {
             return false;
         }
-        match self.slots.acquire(id, object, state.timers, start) {
+        match self.slots.acquire(id, object, start) {
             SlotOutcome::Taken => return false,
             SlotOutcome::TakenAfterWait => {}
             SlotOutcome::Queued { is_new } => {
                 if is_new {
-                    self.notices.begin(&name.namespace, now);
+                    if self.notices.get(&name.namespace).is_none() {
+                        let namespace = Arc::clone(&name.namespace);
+                        self.notices.set(namespace, now + GATHER_TIME);
+                    }
                     tracing::debug!(kind = %name.kind, object = %name, "the start waits for a start slot");
                 }
                 return true;
@@ -216,9 +199,9 @@ impl Gate {
         let over = object.start().ended_wait.take();
         let mut without = over.map_or_else(Vec::new, |over| over.without);
         without.retain(|(needed, _): &UnreadyDependency| {
-            state.dependency_state(&name.namespace, needed) != DependencyState::Ready
+            store.dependency_state(&name.namespace, needed, now) != DependencyState::Ready
         });
-        if let Some(object) = state.store.get_mut(id) {
+        if let Some(object) = store.get_mut(id) {
             let (times, reason) = ((start.due, now), WaitReason::Slot);
             self.dependencies
                 .end_wait(id, object, times, reason, without);
@@ -228,13 +211,13 @@ impl Gate {
     }
 
     /// Ends all waits of an object that has no due start, and records that in its work.
-    pub(crate) fn leave_start(&mut self, id: Id, state: &mut GateState<'_>) {
-        let object = state.store.get_unpublished(id);
+    pub(crate) fn leave_start(&mut self, id: Id, store: &mut Store) {
+        let object = store.get_unpublished(id);
         let Some(object) = object.filter(|object| object.start.is_some()) else {
             return;
         };
-        if self.leave(id, object, state.timers)
-            && let Some(object) = state.store.get_mut(id)
+        if self.leave(id, object)
+            && let Some(object) = store.get_mut(id)
         {
             object.work.end_wait();
         }
@@ -242,56 +225,63 @@ impl Gate {
 
     /// Ends all waits of an object, and frees the slot of a start that was not carried out. Returns whether
     /// the object was queued for a start slot.
-    fn leave(&mut self, id: Id, object: &mut Object, timers: &mut Timers) -> bool {
+    fn leave(&mut self, id: Id, object: &mut Object) -> bool {
         self.dependencies.cancel(id, object);
         if let Some(start) = &mut object.start {
             start.ended_wait = None;
         }
-        self.slots.release_slot(id, object, timers);
+        self.slots.release_slot(id, object);
         let waited = self.slots.leave_queue(object);
         object.free_start();
         waited
     }
 
     /// Ends all waits of a removed object, and frees its slot even if its start was carried out.
-    pub(crate) fn remove(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
-        self.leave(id, object, timers);
-        self.slots.free(id, object, timers);
+    pub(crate) fn remove(&mut self, id: Id, object: &mut Object) {
+        self.leave(id, object);
+        self.slots.free(id, object);
     }
 
     /// Frees the slot of a start whose write failed. A workload that was started keeps its slot.
-    pub(crate) fn release_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
-        self.slots.release_slot(id, object, timers);
+    pub(crate) fn release_slot(&mut self, id: Id, object: &mut Object) {
+        self.slots.release_slot(id, object);
     }
 
     /// Applies the readiness of an object to its start slot.
-    pub(crate) fn observe(
-        &mut self,
-        id: Id,
-        object: &mut Object,
-        timers: &mut Timers,
-        now: DateTime<Utc>,
-    ) {
+    pub(crate) fn observe(&mut self, id: Id, object: &mut Object, now: DateTime<Utc>) {
         if self.slots.max().is_some() {
             let own = if_set(object.parsed.ready_within());
             let within = own.map_or(self.slot_limit, |own| own.min(self.slot_limit));
-            self.slots.observe(id, object, timers, within, now);
+            self.slots.observe(id, object, within, now);
         }
     }
 
     /// Gives a free start slot to the next waiting start, which should then be decided about again.
-    pub(crate) fn grant(&mut self, store: &mut Store, watches: &Watches) -> Option<Id> {
+    pub(crate) fn grant(&mut self, store: &mut Store) -> Option<Id> {
         self.slots.max()?;
-        self.slots.open_if(|| watches.have_all_first_results());
+        self.slots
+            .open_if(|| store.watches.have_all_first_results());
         self.slots.grant(store)
     }
 
-    /// Frees the start slot of a workload that is not ready in time.
-    pub(crate) fn end_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
-        self.slots.free(id, object, timers);
-        object.is_past_start = true;
-        let object = object.name();
-        tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
+    /// When the next start slot expires, or the next Event about waiting starts is due.
+    pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
+        let both = [self.slots.next_end(), self.notices.next()];
+        both.into_iter().flatten().min()
+    }
+
+    /// Frees the start slot of one workload that is not ready in time. Returns `false` if no slot expires now.
+    pub(crate) fn end_slot(&mut self, store: &mut Store, now: DateTime<Utc>) -> bool {
+        let Some(id) = self.slots.take_ended(now) else {
+            return false;
+        };
+        if let Some(object) = store.get_unpublished(id) {
+            self.slots.free(id, object);
+            object.is_past_start = true;
+            let object = object.name();
+            tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
+        }
+        true
     }
 
     /// Processes the change or removal of a dependency. Returns the starts that waited only for it and no
@@ -300,20 +290,15 @@ impl Gate {
         &mut self,
         namespace: &str,
         needed: &Dependency,
-        state: &mut GateState<'_>,
+        store: &mut Store,
+        now: DateTime<Utc>,
     ) -> Vec<Id> {
         if !self.dependencies.has_waiting_start(namespace, needed)
-            || state.dependency_state(namespace, needed) == DependencyState::NotReady
+            || store.dependency_state(namespace, needed, now) == DependencyState::NotReady
         {
             return Vec::new();
         }
-        self.dependencies
-            .take_unblocked(namespace, needed, state.store)
-    }
-
-    /// When the next Event about waiting starts is due.
-    pub(crate) fn next_notice(&self) -> Option<DateTime<Utc>> {
-        self.notices.0.next()
+        self.dependencies.take_unblocked(namespace, needed, store)
     }
 
     /// Sends Events on the Namespaces whose starts wait for start slots.
@@ -321,10 +306,15 @@ impl Gate {
         let Some(max) = self.slots.max() else {
             return;
         };
-        for (namespace, count) in self.notices.take_due(self.slots.waiting(), now.wall) {
-            let event = EventText::starts_wait(count, max.get());
+        while let Some((namespace, _)) = self.notices.take_due(now.wall) {
+            let Some(count) = self.slots.waiting().get(&namespace) else {
+                continue;
+            };
+            let next = now.wall + STARTS_WAIT_INTERVAL;
+            self.notices.set(Arc::clone(&namespace), next);
+            let event = EventText::starts_wait(*count, max.get());
             tracing::info!(%namespace, "{}", event.text);
-            let uid: Arc<str> = store.namespace_uid(&namespace);
+            let uid: Arc<str> = store.namespaces.uid(&namespace).into();
             events.announce(EventObject::namespace(namespace, uid), event, now);
         }
     }
@@ -336,10 +326,7 @@ impl Gate {
         events: &mut Events,
         now: Now,
     ) {
-        let over = object
-            .start
-            .as_ref()
-            .and_then(|start| start.ended_wait.as_ref());
+        let over = object.ended_wait();
         let Some(over) = over.filter(|over| !over.without.is_empty()) else {
             return;
         };
@@ -361,15 +348,12 @@ fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
 /// If a start has waited, replaces its due time with the end of the wait, so that the lateness metric does
 /// not include the wait.
 fn with_wait(change: Change, object: Option<&Object>) -> Change {
-    let start = object.and_then(|object| object.start.as_ref());
-    let over = start.and_then(|start| start.ended_wait.as_ref());
-    let ended = over.and_then(|over| over.ended);
-    match (
-        ended,
-        object,
-        object.and_then(|object| object.parsed.spec()),
-    ) {
-        (Some(ended), Some(object), Some(spec)) => change.after_wait(ended, spec, object.name()),
+    let Some(object) = object else {
+        return change;
+    };
+    let ended = object.ended_wait().and_then(|over| over.ended);
+    match (ended, object.parsed.spec()) {
+        (Some(ended), Some(spec)) => change.after_wait(ended, spec, object.name()),
         _ => change,
     }
 }
@@ -382,34 +366,3 @@ fn join(needed: &[Dependency]) -> String {
 
 /// The delay of the first Event, so that it includes all starts that begin to wait at the same time.
 const GATHER_TIME: TimeDelta = TimeDelta::seconds(1);
-
-/// When an Event about each namespace whose starts wait is due.
-#[derive(Default)]
-struct WaitNotices(Scheduler<Arc<str>, DateTime<Utc>>);
-
-impl WaitNotices {
-    /// Records that a start in the namespace begins to wait.
-    fn begin(&mut self, namespace: &Arc<str>, now: DateTime<Utc>) {
-        if self.0.get(namespace).is_none() {
-            self.0.set(Arc::clone(namespace), now + GATHER_TIME);
-        }
-    }
-
-    /// Takes the namespaces that should be reported now, and the number of waiting starts in each.
-    /// `waiting` is the number of waiting starts in every namespace.
-    fn take_due(
-        &mut self,
-        waiting: &BTreeMap<Arc<str>, usize>,
-        now: DateTime<Utc>,
-    ) -> Vec<(Arc<str>, usize)> {
-        let mut due = Vec::new();
-        while let Some((namespace, _)) = self.0.take_due(now) {
-            if let Some(count) = waiting.get(&namespace) {
-                self.0
-                    .set(Arc::clone(&namespace), now + STARTS_WAIT_INTERVAL);
-                due.push((namespace, *count));
-            }
-        }
-        due
-    }
-}

@@ -10,7 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::DueStart;
 
 use crate::{
-    clock::timers::{Timer, Timers},
+    clock::scheduler::Scheduler,
     ids::Id,
     object::{Object, Slot},
     outbox::fair_queue::FairQueue,
@@ -36,6 +36,8 @@ pub(super) struct StartSlots {
     /// The number of waiting starts in each namespace.
     waiting: BTreeMap<Arc<str>, usize>,
     last_number: u64,
+    /// When each slot of a workload expires.
+    ends: Scheduler<Id, DateTime<Utc>>,
 }
 
 /// The result of [`StartSlots::acquire`].
@@ -64,6 +66,7 @@ impl StartSlots {
             scheduled: FairQueue::default(),
             waiting: BTreeMap::new(),
             last_number: 0,
+            ends: Scheduler::new(),
         }
     }
 
@@ -106,16 +109,10 @@ impl StartSlots {
     }
 
     /// Takes a slot for a start, or queues the start.
-    pub(super) fn acquire(
-        &mut self,
-        id: Id,
-        object: &mut Object,
-        timers: &mut Timers,
-        start: DueStart,
-    ) -> SlotOutcome {
-        if let Some(slot) = object.start.as_ref().and_then(|start| start.slot) {
+    pub(super) fn acquire(&mut self, id: Id, object: &mut Object, start: DueStart) -> SlotOutcome {
+        if let Some(slot) = object.slot() {
             object.start().slot = Some(Slot::Start);
-            timers.cancel(Timer::SlotEnds(id));
+            self.ends.cancel(&id);
             return match slot {
                 Slot::Granted => SlotOutcome::TakenAfterWait,
                 Slot::Start | Slot::Workload => SlotOutcome::Taken,
@@ -184,23 +181,22 @@ impl StartSlots {
         &mut self,
         id: Id,
         object: &mut Object,
-        timers: &mut Timers,
         within: TimeDelta,
         now: DateTime<Utc>,
     ) {
-        let slot = object.start.as_ref().and_then(|start| start.slot);
+        let slot = object.slot();
         let begun = match (Progress::new(object), slot) {
             // If the start was sent late, the duration begins at that time.
             (Progress::Starting(since), Some(Slot::Start | Slot::Granted)) => since.max(now),
             (_, Some(Slot::Start | Slot::Granted)) => return,
             (Progress::Stopped, _) => {
                 object.is_past_start = false;
-                return self.free(id, object, timers);
+                return self.free(id, object);
             }
             (Progress::Starting(_) | Progress::NotReady, Some(Slot::Workload)) => return,
             (Progress::Ready | Progress::NotReady, _) => {
                 object.is_past_start = true;
-                return self.free(id, object, timers);
+                return self.free(id, object);
             }
             // A wake of a running workload takes no slot.
             (Progress::Starting(_), None) if object.is_past_start => return,
@@ -212,25 +208,34 @@ impl StartSlots {
                     self.take(&object.name().namespace);
                 }
                 object.start().slot = Some(Slot::Workload);
-                timers.set(Timer::SlotEnds(id), end);
+                self.ends.set(id, end);
             }
             None => {
                 object.is_past_start = true;
-                self.free(id, object, timers);
+                self.free(id, object);
             }
         }
     }
 
+    /// When the next slot expires.
+    pub(super) fn next_end(&self) -> Option<DateTime<Utc>> {
+        self.ends.next()
+    }
+
+    /// Takes a workload whose slot expires now. The caller should free the slot.
+    pub(super) fn take_ended(&mut self, now: DateTime<Utc>) -> Option<Id> {
+        self.ends.take_due(now).map(|(id, _)| id)
+    }
+
     /// Frees the slot of a start that was not made.
-    pub(super) fn release_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
-        let slot = object.start.as_ref().and_then(|start| start.slot);
-        if let Some(Slot::Start | Slot::Granted) = slot {
-            self.free(id, object, timers);
+    pub(super) fn release_slot(&mut self, id: Id, object: &mut Object) {
+        if let Some(Slot::Start | Slot::Granted) = object.slot() {
+            self.free(id, object);
         }
     }
 
     /// Frees the slot of an object, if it has one.
-    pub(super) fn free(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+    pub(super) fn free(&mut self, id: Id, object: &mut Object) {
         let start = object.start.as_mut();
         if start.and_then(|start| start.slot.take()).is_some() {
             self.taken -= 1;
@@ -241,7 +246,7 @@ impl StartSlots {
                     self.held.remove(namespace);
                 }
             }
-            timers.cancel(Timer::SlotEnds(id));
+            self.ends.cancel(&id);
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::{
     ids::WatchId,
     object::{
         parse_cache::ParseCache,
-        rare::{Rare, Reason, SentPatch, SetCount},
+        rare::{Rare, SentPatch, SetCount},
+        reported::Reason,
         work::Work,
     },
     telemetry::snapshot::ObjectSnapshot,
@@ -23,6 +24,7 @@ use crate::{
 
 pub(crate) mod parse_cache;
 pub(crate) mod rare;
+pub(crate) mod reported;
 pub(crate) mod work;
 
 /// The state of one object.
@@ -114,6 +116,16 @@ impl Object {
     /// The state of its start, which is allocated if it does not exist.
     pub(crate) fn start(&mut self) -> &mut StartState {
         self.start.get_or_insert_default()
+    }
+
+    /// The start slot that it occupies.
+    pub(crate) fn slot(&self) -> Option<Slot> {
+        self.start.as_ref()?.slot
+    }
+
+    /// The result of the wait of a start that was not made yet.
+    pub(crate) fn ended_wait(&self) -> Option<&EndedWait> {
+        self.start.as_ref()?.ended_wait.as_ref()
     }
 
     /// Frees the state of its start if it is empty.
@@ -356,10 +368,7 @@ impl Object {
             labels_seen: self.labels_seen,
             is_of_a_later_version: self.observed.labels.are_from_later_version(),
             is_at_correction_limit: self.memory.is_at_limit(),
-            wait_ended: self
-                .start
-                .as_ref()
-                .and_then(|start| start.ended_wait.as_ref()?.ended),
+            wait_ended: self.ended_wait().and_then(|over| over.ended),
         }
     }
 }

@@ -33,19 +33,6 @@ struct InFlightRequest<A> {
     purpose: A,
 }
 
-/// The effect of one call of [`Flight::mark_slow`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MarkSlow {
-    /// No request has become slow.
-    None,
-    /// One write was moved to the slow class, or was removed from the list of started writes because it
-    /// has already ended. There might be more.
-    Marked,
-    /// One write was moved to the slow class, which was full. The oldest slow request, which has this
-    /// ID, should be aborted.
-    Abort(RequestId),
-}
-
 impl<A> Flight<A> {
     /// Creates the table without requests. At most `max_slow` requests of the slow class are kept.
     pub(crate) fn new(max_slow: usize) -> Self {
@@ -96,27 +83,28 @@ impl<A> Flight<A> {
         Some(request.purpose)
     }
 
-    /// Moves one write that has been in flight for longer than [`SLOW`] to the slow class.
-    pub(crate) fn mark_slow(&mut self, now: Duration) -> MarkSlow {
-        let Some((begun, id)) = self.started.front().copied() else {
-            return MarkSlow::None;
-        };
-        let request = self.requests.get_mut(&id);
-        if request.is_some() && now < begun + SLOW {
-            return MarkSlow::None;
+    /// Moves writes that have been in flight for longer than [`SLOW`] to the slow class. If it becomes too
+    /// full, returns its oldest request, which should be aborted before the next call.
+    pub(crate) fn mark_slow(&mut self, now: Duration) -> Option<RequestId> {
+        loop {
+            let (begun, id) = self.started.front().copied()?;
+            let Some(request) = self.requests.get_mut(&id) else {
+                self.started.pop_front(); // The write has ended.
+                continue;
+            };
+            if now < begun + SLOW {
+                return None;
+            }
+            self.started.pop_front();
+            let class = std::mem::replace(&mut request.class, Class::Slow);
+            let namespace = request.namespace.clone();
+            self.slots.free(class, &namespace);
+            self.slots.take(Class::Slow, &namespace);
+            self.slow.push_back(id);
+            if self.slow.len() > self.max_slow {
+                return self.slow.front().copied();
+            }
         }
-        self.started.pop_front();
-        let Some(request) = request else {
-            return MarkSlow::Marked;
-        };
-        let class = std::mem::replace(&mut request.class, Class::Slow);
-        let namespace = request.namespace.clone();
-        self.slots.free(class, &namespace);
-        self.slots.take(Class::Slow, &namespace);
-        self.slow.push_back(id);
-        let is_full = self.slow.len() > self.max_slow;
-        let oldest = self.slow.front().copied().filter(|_| is_full);
-        oldest.map_or(MarkSlow::Marked, MarkSlow::Abort)
     }
 
     /// When the next request becomes slow.
@@ -158,12 +146,11 @@ mod tests {
         assert_eq!(flight.slots().taken(Class::Transition), 3);
         assert_eq!(flight.next_slow(), Some(SLOW));
         let early = Duration::from_millis(999);
-        assert_eq!(flight.mark_slow(early), MarkSlow::None);
-        assert_eq!(flight.mark_slow(SLOW), MarkSlow::Marked);
-        assert_eq!(flight.mark_slow(SLOW), MarkSlow::Marked);
-        assert_eq!(flight.mark_slow(SLOW), MarkSlow::None);
+        assert_eq!(flight.mark_slow(early), None);
+        assert_eq!(flight.slots().taken(Class::Slow), 0);
+        assert_eq!(flight.mark_slow(SLOW), None);
         assert_eq!(flight.slots().taken(Class::Slow), 2);
-        assert_eq!(flight.mark_slow(2 * SLOW), MarkSlow::Abort(ids[0]));
+        assert_eq!(flight.mark_slow(2 * SLOW), Some(ids[0]));
         assert_eq!(flight.end(ids[0]), Some("a"));
         assert_eq!(
             flight.end(ids[0]),

@@ -1,5 +1,4 @@
-//! The state of workloads and Services that starts depend on (`after`), with or without a schedule.
-//! Also the
+//! The state of workloads and Services that starts depend on (`after`), with or without a schedule. Also the
 //! [`Progress`] of a start, by which the gate assigns start slots.
 
 use std::borrow::Cow;
@@ -13,6 +12,7 @@ use dayshift_workload::{
 
 use crate::{
     object::Object,
+    settings::Watched,
     store::{Store, namespace::NamedObject},
 };
 
@@ -31,8 +31,25 @@ pub(crate) enum Progress {
 }
 
 impl Store {
-    /// The state of a dependency in this namespace; `None` if it does not exist.
+    /// The state of a dependency in this namespace.
     pub(crate) fn dependency_state(
+        &self,
+        namespace: &str,
+        needed: &Dependency,
+        now: DateTime<Utc>,
+    ) -> DependencyState {
+        let known = self.known_dependency_state(namespace, needed, now);
+        known.unwrap_or_else(|| {
+            let watched = Watched::from(needed.kind.clone());
+            match self.watches.find(&watched, namespace) {
+                Some(watch) if watch.is_listed => DependencyState::Missing,
+                Some(watch) if watch.absence.is_none() => DependencyState::NotReady,
+                Some(_) | None => DependencyState::Unwatched,
+            }
+        })
+    }
+
+    fn known_dependency_state(
         &self,
         namespace: &str,
         needed: &Dependency,

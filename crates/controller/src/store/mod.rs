@@ -1,7 +1,7 @@
-//! The newest observation of every object in scope and of every Namespace.
+//! The newest observation of every object in scope and of every Namespace, and the progress of the watches.
 //!
 //! The store ignores events and responses that are late, and returns the objects that have changed. It
-//! sends no requests and sets no timers.
+//! sends no requests.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,27 +19,33 @@ use crate::{
     settings::{OwnPod, Settings},
     store::{
         history::History,
-        namespace::{NamedObject, Namespace, UnscheduledObject},
-        namespaces::{Namespaces, RejectedNamespace},
+        namespace::{NamedObject, Namespace},
+        namespaces::{Namespaces, RejectedDefaults},
         text_budget::TextBudgets,
+        unscheduled::UnscheduledObject,
+        watches::Watches,
     },
     telemetry::snapshot::ObjectSnapshot,
 };
 
 pub(crate) use dependency_state::{Progress, reports_no_readiness};
-pub(crate) use namespace::ObservationOrigin;
-pub(crate) use observe::ObjectChange;
+pub(crate) use observe::{ObjectChange, ObservationOrigin};
 
 mod dependency_state;
 pub(crate) mod history;
-pub(crate) mod namespace;
+mod namespace;
 pub(crate) mod namespaces;
 mod observe;
-pub(crate) mod slices;
+mod slices;
 mod text_budget;
+mod unscheduled;
+pub(crate) mod watches;
 
 /// The newest observation of every object in scope and of every Namespace.
 pub(crate) struct Store {
+    pub(crate) watches: Watches,
+    /// The time of the current step, at which objects are observed. The core sets it.
+    pub(crate) seen_at: SeenAt,
     pub(crate) prefix: Prefix,
     pub(crate) own_pod: Option<OwnPod>,
     catch_up: TimeDelta,
@@ -54,24 +60,24 @@ pub(crate) struct Store {
     /// The objects that might have changed since they were published, or were removed.
     touched: Vec<Id>,
     last_id: Id,
-    /// The number of decisions about each object.
+    /// The number of decisions about each object, and about all objects.
     #[cfg(test)]
-    pub(crate) decisions: std::cell::RefCell<BTreeMap<Id, usize>>,
+    pub(crate) decisions: std::cell::RefCell<(BTreeMap<Id, usize>, usize)>,
 }
 
-/// The objects and Namespaces that a change of the named schedules affects.
-pub(crate) struct ChangedSchedules {
-    /// The objects that use a named schedule, in the order in which they were first seen.
-    pub(crate) outdated: Vec<Id>,
-    /// Objects that had no schedule before.
-    pub(crate) added: Vec<Id>,
-    /// The Namespaces whose annotations are rejected for another reason than before.
-    pub(crate) rejected: Vec<RejectedNamespace>,
+/// The effect of a change of defaults.
+pub(crate) struct DefaultsChange {
+    /// The objects to decide about.
+    pub(crate) ids: Vec<Id>,
+    /// The defaults that are rejected for another reason than before.
+    pub(crate) rejected: Vec<RejectedDefaults>,
 }
 
 impl Store {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
+            watches: Watches::new(&settings.scope),
+            seen_at: SeenAt::default(),
             prefix: settings.prefix.clone(),
             own_pod: settings.own_pod.clone(),
             catch_up: settings.catch_up,
@@ -131,10 +137,8 @@ impl Store {
     pub(crate) fn add(
         &mut self,
         mut observed: Observed,
-        created: i64,
         version: Version,
         watch: WatchId,
-        seen_at: SeenAt,
     ) -> Option<Id> {
         let object = &observed.object;
         let namespace = self.namespaces.entry(&object.namespace);
@@ -150,56 +154,51 @@ impl Store {
             }
         };
         namespace.insert(&object.kind, &object.name, id);
-        self.limit_text(id, &mut observed, created);
-        let object = Object::new(observed, version, watch, seen_at, &mut self.parse_cache);
+        self.limit_text(id, &mut observed);
+        let object = Object::new(
+            observed,
+            version,
+            watch,
+            self.seen_at,
+            &mut self.parse_cache,
+        );
         let mut object = Box::new(object);
         touch(&mut self.touched, id, &mut object);
         self.objects.insert(id, object);
         Some(id)
     }
 
-    pub(crate) fn update(
-        &mut self,
-        id: Id,
-        mut observed: Observed,
-        version: Version,
-        seen_at: SeenAt,
-    ) {
+    pub(crate) fn update(&mut self, id: Id, mut observed: Observed, version: Version) {
         if let Some(object) = self.objects.get_mut(&id) {
             touch(&mut self.touched, id, object);
             object.version = version;
             if self.dry_run {
                 object.keep_dry_run(&mut observed);
             }
-            object.observe(observed, &mut self.parse_cache, seen_at);
+            object.observe(observed, &mut self.parse_cache, self.seen_at);
         }
     }
 
     /// Sets the annotations that an object inherits. Returns whether its inputs have changed.
-    pub(crate) fn inherit(
-        &mut self,
-        id: Id,
-        defaults: Option<Arc<Annotations>>,
-        seen_at: SeenAt,
-    ) -> bool {
+    pub(crate) fn inherit(&mut self, id: Id, defaults: Option<Arc<Annotations>>) -> bool {
         let Some(object) = self.objects.get_mut(&id) else {
             return false;
         };
         touch(&mut self.touched, id, object);
         let schedules = self.namespaces.schedules();
-        object.inherit(defaults, schedules, &mut self.parse_cache, seen_at)
+        object.inherit(defaults, schedules, &mut self.parse_cache, self.seen_at)
     }
 
     /// Drops the annotations from an observation if they exceed the text budget of the namespace.
-    pub(crate) fn limit_text(&mut self, id: Id, observed: &mut Observed, created: i64) {
-        if let Err(over_budget) = self.text_budget.observe(id, observed, created) {
+    fn limit_text(&mut self, id: Id, observed: &mut Observed) {
+        if let Err(over_budget) = self.text_budget.observe(id, observed) {
             observed.drop_texts(over_budget.limit);
         }
     }
 
     /// Drops annotations that exceed the text budget. Returns the objects that should be decided about:
     /// those whose annotations were dropped, and those whose annotations fit again.
-    pub(crate) fn settle_texts(&mut self, seen_at: SeenAt) -> Vec<Id> {
+    pub(crate) fn settle_texts(&mut self) -> Vec<Id> {
         let mut changed = self.text_budget.take_changed();
         changed.retain(|id| {
             let rejection = self.text_budget.rejection(*id);
@@ -211,7 +210,7 @@ impl Store {
             }
             if let Some(over_budget) = rejection {
                 touch(&mut self.touched, *id, object);
-                object.drop_texts(over_budget.limit, &mut self.parse_cache, seen_at);
+                object.drop_texts(over_budget.limit, &mut self.parse_cache, self.seen_at);
             }
             true
         });
@@ -265,7 +264,7 @@ impl Store {
     /// An object, if enough is known about its Namespace to decide about it.
     pub(crate) fn get_decidable(&self, id: Id) -> Option<&Object> {
         let object = self.get(id)?;
-        let may_decide = self.namespaces.may_decide(&object.observed);
+        let may_decide = self.namespaces.may_decide(&object.observed, &self.watches);
         may_decide.then_some(object)
     }
 
@@ -274,7 +273,9 @@ impl Store {
         let object = self.get_decidable(id)?;
         #[cfg(test)]
         {
-            *self.decisions.borrow_mut().entry(id).or_default() += 1;
+            let (each, all) = &mut *self.decisions.borrow_mut();
+            *each.entry(id).or_default() += 1;
+            *all += 1;
         }
         let context = DecisionContext {
             parsed: &object.parsed,
@@ -301,13 +302,12 @@ impl Store {
     }
 
     /// Replaces the calendars. Returns the objects that refer to calendars.
-    pub(crate) fn set_calendars(&mut self, calendars: Calendars, seen_at: SeenAt) -> Vec<Id> {
-        self.namespaces
-            .set_calendars(calendars.clone(), &self.prefix);
+    pub(crate) fn set_calendars(&mut self, calendars: Calendars) -> Vec<Id> {
+        self.namespaces.set_calendars(calendars.clone());
         self.parse_cache.set_calendars(calendars);
         let mut changed = Vec::new();
         for (id, object) in &mut self.objects {
-            if object.parse_again(&mut self.parse_cache, seen_at) {
+            if object.parse_again(&mut self.parse_cache, self.seen_at) {
                 touch(&mut self.touched, *id, object);
                 changed.push(*id);
             }
@@ -315,38 +315,28 @@ impl Store {
         changed
     }
 
-    /// Replaces the named schedules. The objects that use a named schedule are outdated until
-    /// [`Self::update_schedules`]. `watch_of` returns the watch for a kind in a namespace.
-    pub(crate) fn set_schedules(
-        &mut self,
-        schedules: NamedSchedules,
-        seen_at: SeenAt,
-        watch_of: impl Fn(&Kind, &str) -> WatchId,
-    ) -> ChangedSchedules {
+    /// Replaces the named schedules. Also returns the objects that use a named schedule, in the order in
+    /// which they were first seen. They are outdated until [`Self::update_schedules`].
+    pub(crate) fn set_schedules(&mut self, schedules: NamedSchedules) -> (Vec<Id>, DefaultsChange) {
         self.parse_cache.set_schedules(schedules.clone());
-        let (changed, rejected) = self.namespaces.set_schedules(schedules, &self.prefix);
-        let mut added = Vec::new();
+        let (changed, rejected) = self.namespaces.set_schedules(schedules);
+        let mut ids = Vec::new();
         for namespace in changed {
-            added.extend(self.add_unscheduled(&namespace, seen_at, &watch_of));
+            ids.extend(self.add_unscheduled(&namespace));
         }
-        let users = self
-            .objects
-            .iter()
-            .filter(|(_, object)| object.observed.inputs.refers_to_schedules());
-        ChangedSchedules {
-            outdated: users.map(|(id, _)| *id).collect(),
-            added,
-            rejected,
-        }
+        let objects = self.objects.iter();
+        let users = objects.filter(|(_, object)| object.observed.inputs.refers_to_schedules());
+        let outdated = users.map(|(id, _)| *id).collect();
+        (outdated, DefaultsChange { ids, rejected })
     }
 
     /// Updates an outdated object to the current named schedules. Returns whether to decide about it.
-    pub(crate) fn update_schedules(&mut self, id: Id, seen_at: SeenAt) -> bool {
+    pub(crate) fn update_schedules(&mut self, id: Id) -> bool {
         let Some(object) = self.get(id) else {
             return false;
         };
         let defaults = self.namespaces.defaults(&object.name().namespace);
-        if self.inherit(id, defaults, seen_at) {
+        if self.inherit(id, defaults) {
             return true;
         }
         let object = self.objects.get_mut(&id);
@@ -366,13 +356,6 @@ impl Store {
         for (id, object) in &mut self.objects {
             object.redate(now);
             touch(&mut self.touched, *id, object);
-        }
-    }
-
-    /// Publishes the objects of a namespace again, because it has entered or left the scope.
-    pub(crate) fn touch_namespace(&mut self, namespace: &str) {
-        for id in self.ids_in(Some(namespace)) {
-            self.get_mut(id);
         }
     }
 
@@ -402,11 +385,6 @@ impl Store {
     /// Whether objects that might have changed are still unpublished.
     pub(crate) const fn has_unpublished(&self) -> bool {
         !self.touched.is_empty()
-    }
-
-    /// The UID of a Namespace; empty if unknown.
-    pub(crate) fn namespace_uid(&self, namespace: &str) -> Arc<str> {
-        self.namespaces.uid(namespace).into()
     }
 
     #[cfg(test)]

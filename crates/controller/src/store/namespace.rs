@@ -1,44 +1,26 @@
-//! The state of one namespace: its Namespace object, the objects in it by name, and its EndpointSlices.
-//! Objects without a schedule are stored here in a compact form.
+//! The state of one namespace: its Namespace object, the defaults of its team, the objects in it by name,
+//! and its EndpointSlices.
 
 use std::{collections::HashMap, sync::Arc};
 
-use chrono::DateTime;
-use dayshift_cluster::{
-    Workload, decode::Version, read::ObservedTeamDefaults, watch::ObjectSource,
-};
-use dayshift_workload::{
-    Annotations, CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness,
-    Replicas, VolumeRetention, WorkloadRef,
-};
+use dayshift_cluster::decode::Version;
+use dayshift_workload::{Annotations, Kind, Observed};
 
 use crate::{
     ids::{Id, WatchId},
-    store::slices::Slices,
+    store::{slices::Slices, unscheduled::UnscheduledObject},
 };
-
-/// The watch from which an observation comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ObservationOrigin {
-    pub(crate) watch: WatchId,
-    /// The epoch of the watch. Its lists are newer than responses of earlier epochs.
-    pub(crate) epoch: u32,
-    pub(crate) source: ObjectSource,
-}
-
-impl ObservationOrigin {
-    pub(super) fn is_list(self) -> bool {
-        self.source == ObjectSource::List
-    }
-}
 
 /// One namespace. An empty one is removed from [`Namespaces`](super::namespaces::Namespaces).
 #[derive(Default)]
 pub(crate) struct Namespace {
     /// The Namespace object, if Namespaces are watched.
     pub(super) record: Option<NamespaceRecord>,
-    /// The team's defaults, if there are any or there were some a moment ago.
+    /// The defaults of its team, if there are any.
     pub(super) team: Option<Box<TeamRecord>>,
+    /// The defaults for the objects in it, from the record, the team, and the default schedule of the
+    /// controller. `None` too if there is neither a record nor a team.
+    pub(super) defaults: Option<Arc<Annotations>>,
     objects: Vec<(Kind, HashMap<Arc<str>, NamedObject>)>,
     /// The number of scheduled objects.
     scheduled: usize,
@@ -49,9 +31,6 @@ pub(crate) struct Namespace {
 pub(crate) struct NamespaceRecord {
     pub(super) uid: Box<str>,
     pub(super) annotations: Arc<Annotations>,
-    /// The defaults for the objects in it: the annotations, the team's defaults, and the default schedule of
-    /// the controller.
-    pub(super) defaults: Option<Arc<Annotations>>,
     pub(super) version: Version,
     pub(super) watch: WatchId,
     /// Whether it is being deleted.
@@ -69,35 +48,14 @@ impl NamespaceRecord {
     }
 }
 
-/// The ConfigMap of a team. A change is applied at once if the last one was applied long enough ago.
-#[derive(Default)]
+/// The ConfigMap of a team.
 pub(crate) struct TeamRecord {
-    /// The newest observation; `None` if it was deleted.
-    pub(super) observed: Option<ObservedTeamDefaults>,
-    /// The values in effect. Empty if there are none.
-    pub(super) applied: Arc<Annotations>,
-    /// The defaults for the objects if the Namespace is not watched.
-    pub(super) defaults: Option<Arc<Annotations>>,
-    /// Why the values in effect are invalid. It was reported.
+    pub(super) uid: Box<str>,
+    pub(super) version: Version,
+    /// Its keys and values.
+    pub(super) annotations: Arc<Annotations>,
+    /// Why the values are invalid. It was reported.
     pub(super) error: Option<String>,
-    /// Whether a change was applied so recently that the next one waits.
-    pub(super) is_settling: bool,
-}
-
-impl TeamRecord {
-    /// Whether the newest observation is in effect.
-    pub(super) fn is_up_to_date(&self) -> bool {
-        let observed = self.observed.as_ref();
-        match observed.map(|observed| &observed.annotations) {
-            Some(annotations) => *annotations == *self.applied,
-            None => self.applied.is_empty(),
-        }
-    }
-
-    /// The UID of the ConfigMap; empty if it does not exist.
-    pub(super) fn uid(&self) -> &str {
-        self.observed.as_ref().map_or("", |observed| &observed.uid)
-    }
 }
 
 /// The object to which a name belongs.
@@ -106,162 +64,6 @@ pub(crate) enum NamedObject {
     Scheduled(Id),
     /// Any other object. There can be many, so only a few values are stored.
     Unscheduled(Box<UnscheduledObject>),
-}
-
-/// An object without a schedule: the values that are needed if its Namespace gets a schedule, or if a
-/// start depends on it.
-pub(crate) struct UnscheduledObject {
-    uid: Uid,
-    version: Version,
-    /// `None` for [`CountField::Present`].
-    count_field: Option<Box<CountField>>,
-    replicas: Replicas,
-    footprint: Footprint,
-    readiness: Readiness,
-    /// When it was created, in seconds since 1970. They last until 2106.
-    created: u32,
-    volumes: VolumeRetention,
-    counts: CountKind,
-    has_labels: bool,
-    has_annotations: bool,
-    deleting: bool,
-}
-
-/// A UID. API servers use UUIDs, which are stored as numbers in half the memory of their text.
-#[derive(Debug, PartialEq, Eq)]
-enum Uid {
-    Uuid([u8; 16]),
-    Text(Box<str>),
-}
-
-impl Uid {
-    fn new(text: &str) -> Self {
-        match parse_uuid(text) {
-            Some(number) => Self::Uuid(number.to_be_bytes()),
-            None => Self::Text(text.into()),
-        }
-    }
-
-    fn text(&self) -> Arc<str> {
-        match self {
-            Self::Uuid(bytes) => {
-                let digits = format!("{:032x}", u128::from_be_bytes(*bytes));
-                let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
-                parts.join("-").into()
-            }
-            Self::Text(text) => (&**text).into(),
-        }
-    }
-}
-
-/// Parses a UUID in the usual form: lowercase, with four dashes.
-fn parse_uuid(text: &str) -> Option<u128> {
-    if text.len() != 36 {
-        return None;
-    }
-    let mut number: u128 = 0;
-    for (position, byte) in text.bytes().enumerate() {
-        let digit = match (position, byte) {
-            (8 | 13 | 18 | 23, b'-') => continue,
-            (8 | 13 | 18 | 23, _) => return None,
-            (_, b'0'..=b'9') => byte - b'0',
-            (_, b'a'..=b'f') => byte - b'a' + 10,
-            _ => return None,
-        };
-        number = number << 4 | u128::from(digit);
-    }
-    Some(number)
-}
-
-impl UnscheduledObject {
-    /// Converts an object without annotations or labels of dayshift.
-    pub(super) fn from_workload(kind: &Kind, workload: &Workload) -> Self {
-        let (replicas, count_field) = workload.count(kind);
-        let spec = workload.spec();
-        Self {
-            uid: Uid::new(workload.uid()),
-            version: workload.version(),
-            count_field: boxed(count_field),
-            replicas,
-            footprint: Footprint::from_spec(kind, spec),
-            readiness: workload.readiness(kind),
-            created: u32::try_from(workload.created()).unwrap_or_default(),
-            volumes: spec.volumes(),
-            counts: spec.counts(kind),
-            has_labels: workload.has_labels(),
-            has_annotations: workload.has_annotations(),
-            deleting: workload.is_deleting(),
-        }
-    }
-
-    /// Converts an observed object, after the last annotation or label of dayshift was removed.
-    pub(super) fn from_observed(observed: &Observed, version: Version) -> Self {
-        Self {
-            uid: Uid::new(&observed.object.uid),
-            version,
-            count_field: boxed(observed.count_field.clone()),
-            replicas: observed.replicas,
-            footprint: observed.footprint,
-            readiness: observed.readiness,
-            created: u32::try_from(observed.created.timestamp()).unwrap_or_default(),
-            volumes: observed.inputs.volumes(),
-            counts: observed.inputs.counts(),
-            has_labels: observed.has_labels,
-            has_annotations: observed.has_annotations,
-            deleting: observed.deleting,
-        }
-    }
-
-    /// Whether this object is newer than the same object in a watch event.
-    pub(super) fn is_newer_than(&self, workload: &Workload) -> bool {
-        self.uid == Uid::new(workload.uid()) && workload.version().is_before(self.version)
-    }
-
-    /// The count and the readiness; `None` if the object is being deleted.
-    pub(super) fn count(&self) -> Option<(Replicas, Readiness)> {
-        (!self.deleting).then_some((self.replicas, self.readiness))
-    }
-
-    /// Converts back to an observation.
-    fn into_observed(
-        self,
-        kind: &Kind,
-        namespace: Arc<str>,
-        name: Arc<str>,
-    ) -> (Observed, Version) {
-        let count_field = self.count_field.map_or(CountField::Present, |field| *field);
-        let observed = Observed {
-            object: WorkloadRef {
-                kind: kind.clone(),
-                namespace,
-                name,
-                uid: self.uid.text(),
-            },
-            replicas: self.replicas,
-            footprint: self.footprint,
-            readiness: self.readiness,
-            created: DateTime::from_timestamp(self.created.into(), 0).unwrap_or_default(),
-            // The next watch event shows it.
-            revision: None,
-            count_field,
-            inputs: Inputs::default()
-                .with_counts(self.counts)
-                .with_volumes(self.volumes),
-            labels: Labels::default(),
-            error: None,
-            override_began: None,
-            inherited: None,
-            has_labels: self.has_labels,
-            has_annotations: self.has_annotations,
-            deleting: self.deleting,
-        };
-        (observed, self.version)
-    }
-}
-
-/// Allocates memory only for the few count fields that are not [`CountField::Present`].
-fn boxed(field: CountField) -> Option<Box<CountField>> {
-    (field != CountField::Present).then(|| Box::new(field))
 }
 
 impl Namespace {
@@ -399,29 +201,5 @@ impl Namespace {
             && self.team.is_none()
             && self.objects.is_empty()
             && self.slices.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_text_of_a_uid_is_preserved_exactly() {
-        for text in [
-            "00000000-0000-0000-0000-000000000000",
-            "0b0e7a5c-5a1f-4f0e-9f6b-0123456789ab",
-            "ffffffff-ffff-ffff-ffff-ffffffffffff",
-            "0B0E7A5C-5A1F-4F0E-9F6B-0123456789AB",
-            "0b0e7a5c5a1f4f0e9f6b0123456789ab",
-            "0b0e7a5c-5a1f-4f0e-9f6b-0123456789abc",
-            "0b0e7a5c-5a1f-4f0e-9f6b0-123456789ab",
-            "web",
-            "",
-        ] {
-            assert_eq!(&*Uid::new(text).text(), text);
-        }
-        let uuid = Uid::new("0b0e7a5c-5a1f-4f0e-9f6b-0123456789ab");
-        assert!(matches!(uuid, Uid::Uuid(_)));
     }
 }

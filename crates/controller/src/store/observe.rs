@@ -1,25 +1,36 @@
 //! Applies watch events and responses to the store. A version of an object that is older than the stored
 //! one is ignored, except in a list, or in a response after the server's history went back.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use dayshift_cluster::{
     Workload,
     decode::Version,
-    read::{ObservedNamespace, ServiceSlice},
-    watch::ObjectName,
+    read::{ObservedNamespace, ObservedTeamDefaults, ServiceSlice},
+    watch::{ObjectName, ObjectSource},
 };
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, Observed};
 
 use crate::{
-    clock::guard::SeenAt,
     ids::{Id, WatchId},
     store::{
-        Store,
-        namespace::{NamedObject, ObservationOrigin, UnscheduledObject},
-        namespaces::{NamespaceChange, RejectedNamespace},
+        DefaultsChange, Store, namespace::NamedObject, namespaces::NamespaceChange,
+        unscheduled::UnscheduledObject,
     },
 };
+
+/// The watch from which an observation comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ObservationOrigin {
+    pub(crate) watch: WatchId,
+    pub(crate) source: ObjectSource,
+}
+
+impl ObservationOrigin {
+    pub(super) fn is_list(self) -> bool {
+        self.source == ObjectSource::List
+    }
+}
 
 /// The effect of a watch event on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +57,6 @@ impl Store {
         name: &ObjectName,
         workload: &Workload,
         origin: ObservationOrigin,
-        seen_at: SeenAt,
     ) -> ObjectChange {
         let version = workload.version();
         self.history.record_observed(kind, version);
@@ -71,8 +81,10 @@ impl Store {
         {
             return ObjectChange::None;
         }
-        let defaults = self.namespaces.defaults(&name.namespace);
-        if known.is_none() && defaults.is_none() && !workload.concerns(&self.prefix) {
+        if known.is_none()
+            && self.namespaces.defaults(&name.namespace).is_none()
+            && !workload.concerns(&self.prefix)
+        {
             let unscheduled = UnscheduledObject::from_workload(kind, workload);
             let namespace = self.namespaces.entry(&name.namespace);
             namespace.insert_unscheduled(kind, &name.name, unscheduled);
@@ -81,20 +93,19 @@ impl Store {
         if is_late {
             return ObjectChange::None;
         }
-        let observed = workload.observe(kind, &self.prefix);
-        let observed = observed.with_defaults(defaults);
-        let mut observed = observed.with_schedules(self.namespaces.schedules());
+        let mut observed = self.read(kind, &name.namespace, workload);
         observed.object.namespace = Arc::clone(&name.namespace);
         observed.object.name = Arc::clone(&name.name);
         if let Some(id) = known
             && let Some(object) = self.get(id)
             && object.observed.object == observed.object
         {
-            let may_be_late = !origin.is_list() || object.response_epoch == Some(origin.epoch);
+            let epoch = self.epoch(origin.watch);
+            let may_be_late = !origin.is_list() || object.response_epoch == epoch;
             if may_be_late && version.is_before(object.version) {
                 return ObjectChange::None;
             }
-            self.limit_text(id, &mut observed, workload.created());
+            self.limit_text(id, &mut observed);
             let Some(object) = self.get_unpublished(id) else {
                 return ObjectChange::None;
             };
@@ -102,17 +113,28 @@ impl Store {
                 self.get_mut(id);
                 return ObjectChange::Readiness(id);
             }
-            self.update(id, observed, version, seen_at);
+            self.update(id, observed, version);
             return ObjectChange::Updated(id);
         }
-        let created = workload.created();
-        match self.add(observed, created, version, origin.watch, seen_at) {
+        match self.add(observed, version, origin.watch) {
             Some(id) => ObjectChange::Added {
                 id,
                 replaced: known,
             },
             None => ObjectChange::Unmanaged { known },
         }
+    }
+
+    /// Reads an object, with the annotations that it inherits in a namespace.
+    fn read(&self, kind: &Kind, namespace: &str, workload: &Workload) -> Observed {
+        let observed = workload.observe(kind, &self.prefix);
+        let observed = observed.with_defaults(self.namespaces.defaults(namespace));
+        observed.with_schedules(self.namespaces.schedules())
+    }
+
+    /// The current epoch of a watch. Its lists are newer than responses of earlier epochs.
+    fn epoch(&self, watch: WatchId) -> Option<u32> {
+        Some(self.watches.get(watch)?.epoch)
     }
 
     /// Whether this version is already stored, for example from the response to a patch. This is not
@@ -129,19 +151,12 @@ impl Store {
     /// A response with an older version than `known` is applied too: then the server's history went back,
     /// for example because etcd was restored. A response is ignored if a watch has shown a newer version
     /// since. It does not show whether the object is in scope.
-    pub(crate) fn observe_response(
-        &mut self,
-        id: Id,
-        workload: &Workload,
-        known: Version,
-        epoch: u32,
-        seen_at: SeenAt,
-    ) -> bool {
+    pub(crate) fn observe_response(&mut self, id: Id, workload: &Workload, known: Version) -> bool {
         let Some(object) = self.get(id) else {
             return false;
         };
         let version = workload.version();
-        let name = object.name().clone();
+        let (name, watch) = (object.name().clone(), object.watch);
         let is_current = object.version == known || !version.is_before(object.version);
         let known = object.version;
         if is_current {
@@ -153,15 +168,13 @@ impl Store {
             return false;
         }
         if is_current {
-            let defaults = self.namespaces.defaults(&name.namespace);
-            let observed = workload.observe(&name.kind, &self.prefix);
-            let observed = observed.with_defaults(defaults);
-            let mut observed = observed.with_schedules(self.namespaces.schedules());
+            let mut observed = self.read(&name.kind, &name.namespace, workload);
             observed.object = name;
-            self.limit_text(id, &mut observed, workload.created());
-            self.update(id, observed, version, seen_at);
+            self.limit_text(id, &mut observed);
+            let epoch = self.epoch(watch);
+            self.update(id, observed, version);
             if let Some(object) = self.get_mut(id) {
-                object.response_epoch = Some(epoch);
+                object.response_epoch = epoch;
             }
         }
         true
@@ -185,76 +198,64 @@ impl Store {
         uid.is_none_or(|uid| **known == *uid).then_some(id)
     }
 
-    /// Applies a Namespace from a watch. Returns the objects in it whose inputs have changed. `watch_of`
-    /// returns the watch of the objects of a kind in that namespace.
+    /// Applies a Namespace from a watch.
     pub(crate) fn observe_namespace(
         &mut self,
         observed: &ObservedNamespace,
         origin: ObservationOrigin,
-        seen_at: SeenAt,
-        watch_of: impl Fn(&Kind, &str) -> WatchId,
-    ) -> (NamespaceChange, Vec<Id>) {
-        let change = self.namespaces.observe(observed, origin, &self.prefix);
-        if !change.is_changed {
-            return (change, Vec::new());
-        }
+    ) -> DefaultsChange {
+        let change = self.namespaces.observe(observed, origin);
         let name = self.namespaces.name(&observed.name);
-        let changed = self.inherit_in(&name, seen_at, &watch_of);
-        if change.has_entered {
-            return (change, self.ids_in(Some(&name)));
+        self.apply_change(&name, change)
+    }
+
+    /// Applies the ConfigMap of a team; `None` if it was deleted.
+    pub(crate) fn observe_team(
+        &mut self,
+        namespace: &Arc<str>,
+        observed: Option<ObservedTeamDefaults>,
+        source: ObjectSource,
+    ) -> DefaultsChange {
+        let change = self.namespaces.observe_team(namespace, observed, source);
+        self.apply_change(namespace, change)
+    }
+
+    /// Gives the objects of a namespace its defaults, if they have changed.
+    fn apply_change(&mut self, namespace: &Arc<str>, change: NamespaceChange) -> DefaultsChange {
+        let mut ids = Vec::new();
+        if change.is_changed {
+            self.count_namespace_text(namespace);
+            let defaults = self.namespaces.defaults(namespace);
+            ids = self.ids_in(Some(namespace));
+            ids.retain(|id| self.inherit(*id, defaults.clone()));
+            ids.extend(self.add_unscheduled(namespace));
+            tracing::debug!(
+                namespace = &**namespace,
+                objects = ids.len(),
+                "the defaults have changed"
+            );
         }
-        (change, changed)
-    }
-
-    /// Applies the newest observation of a team's defaults. Returns the ConfigMap if it is rejected for
-    /// another reason than before, and the objects whose inputs have changed. `watch_of` returns the watch
-    /// of the objects of a kind in that namespace.
-    pub(crate) fn apply_team(
-        &mut self,
-        namespace: &Arc<str>,
-        now: Duration,
-        seen_at: SeenAt,
-        watch_of: impl Fn(&Kind, &str) -> WatchId,
-    ) -> (Option<RejectedNamespace>, Vec<Id>) {
-        let rejected = self.namespaces.apply_team(namespace, &self.prefix, now);
-        (rejected, self.inherit_in(namespace, seen_at, &watch_of))
-    }
-
-    /// Gives the objects of a namespace its defaults, which have changed. Returns those whose inputs have
-    /// changed.
-    fn inherit_in(
-        &mut self,
-        namespace: &Arc<str>,
-        seen_at: SeenAt,
-        watch_of: &impl Fn(&Kind, &str) -> WatchId,
-    ) -> Vec<Id> {
-        self.count_namespace_text(namespace);
-        let defaults = self.namespaces.defaults(namespace);
-        let mut ids = self.ids_in(Some(namespace));
-        ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at));
-        ids.extend(self.add_unscheduled(namespace, seen_at, watch_of));
-        ids
+        if change.has_entered {
+            ids = self.ids_in(Some(namespace));
+        }
+        DefaultsChange {
+            ids,
+            rejected: change.rejected.into_iter().collect(),
+        }
     }
 
     /// Gives the objects of a namespace without a schedule its defaults. Returns those that have a
     /// schedule now.
-    pub(super) fn add_unscheduled(
-        &mut self,
-        name: &Arc<str>,
-        seen_at: SeenAt,
-        watch_of: &impl Fn(&Kind, &str) -> WatchId,
-    ) -> Vec<Id> {
+    pub(super) fn add_unscheduled(&mut self, name: &Arc<str>) -> Vec<Id> {
         let defaults = self.namespaces.defaults(name);
         let namespace = self.namespaces.get_mut(name);
         let unscheduled =
             namespace.map_or_else(Vec::new, |namespace| namespace.take_unscheduled(name));
         let mut added = Vec::new();
         for (observed, version) in unscheduled {
-            let watch = watch_of(&observed.object.kind, name);
+            let watch = self.watches.watch_of(&observed.object.kind, name);
             let observed = observed.with_defaults(defaults.clone());
-            // An unscheduled object has no annotations of its own, so its creation time, by which the
-            // text budget ranks objects, is not needed.
-            added.extend(self.add(observed, 0, version, watch, seen_at));
+            added.extend(self.add(observed, version, watch));
         }
         added
     }
@@ -266,7 +267,10 @@ impl Store {
         let name = self.namespaces.name(namespace);
         self.count_namespace_text(&name);
         if self.namespaces.are_selected() {
-            self.touch_namespace(namespace);
+            // The objects have left the scope, so they are published again.
+            for id in self.ids_in(Some(namespace)) {
+                self.get_mut(id);
+            }
         }
     }
 
@@ -286,22 +290,14 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
     use dayshift_workload::{Annotations, Key, Replicas};
     use serde_json::json;
-
-    use dayshift_cluster::watch::ObjectSource;
 
     use super::*;
     use crate::settings::Settings;
 
-    const EPOCH: SeenAt = SeenAt {
-        by_clock: DateTime::UNIX_EPOCH,
-        elapsed: None,
-    };
     const CHANGE: ObservationOrigin = ObservationOrigin {
         watch: 0,
-        epoch: 0,
         source: ObjectSource::Change,
     };
     const LIST: ObservationOrigin = ObservationOrigin {
@@ -338,7 +334,7 @@ mod tests {
 
     fn observe(store: &mut Store, workload: &Workload, origin: ObservationOrigin) -> ObjectChange {
         let name = ObjectName::from_resource(workload);
-        store.observe(&Kind::DEPLOYMENT, &name, workload, origin, EPOCH)
+        store.observe(&Kind::DEPLOYMENT, &name, workload, origin)
     }
 
     /// Observes an object, and returns its id if it is new or has changed.
@@ -367,7 +363,7 @@ mod tests {
                 None,
                 "it is late"
             );
-            assert!(store.observe_response(id, &web(50, 5), version(known), 0, EPOCH));
+            assert!(store.observe_response(id, &web(50, 5), version(known)));
             assert_eq!(replicas(&store, id), expected, "{known}");
         }
     }
@@ -385,12 +381,15 @@ mod tests {
 
     #[test]
     fn a_list_that_was_requested_before_a_response_is_ignored_for_that_object() {
-        for (epoch, expected) in [(0, 4), (1, 5)] {
+        for (has_relisted, expected) in [(false, 4), (true, 5)] {
             let mut store = store();
             let id = changed_id(&mut store, &web(90, 3), LIST).unwrap();
-            assert!(store.observe_response(id, &web(100, 4), version(90), 0, EPOCH));
-            observe(&mut store, &web(95, 5), ObservationOrigin { epoch, ..LIST });
-            assert_eq!(replicas(&store, id), expected, "{epoch}");
+            assert!(store.observe_response(id, &web(100, 4), version(90)));
+            if has_relisted {
+                store.watches.relist();
+            }
+            observe(&mut store, &web(95, 5), LIST);
+            assert_eq!(replicas(&store, id), expected, "{has_relisted}");
         }
     }
 
@@ -398,7 +397,7 @@ mod tests {
     fn a_watch_event_with_the_version_of_a_response_has_no_effect() {
         let mut store = store();
         let id = changed_id(&mut store, &web(100, 100), CHANGE);
-        assert!(store.observe_response(id.unwrap(), &web(101, 0), version(100), 0, EPOCH));
+        assert!(store.observe_response(id.unwrap(), &web(101, 0), version(100)));
         assert_eq!(
             changed_id(&mut store, &web(101, 0), CHANGE),
             None,
@@ -448,7 +447,7 @@ mod tests {
 
     fn show_team(store: &mut Store, namespace: &ObservedNamespace, origin: ObservationOrigin) {
         let origin = ObservationOrigin { watch: 1, ..origin };
-        store.observe_namespace(namespace, origin, EPOCH, |_, _| 0);
+        store.observe_namespace(namespace, origin);
     }
 
     /// Both if this process has observed the annotations and if it has not.
@@ -510,7 +509,7 @@ mod tests {
         store.remove(id);
         assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
         let origin = ObservationOrigin { watch: 1, ..LIST };
-        let (_, ids) = store.observe_namespace(&team(95, "19:00"), origin, EPOCH, |_, _| 0);
+        let ids = store.observe_namespace(&team(95, "19:00"), origin).ids;
         let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);

@@ -48,21 +48,12 @@ impl TextBudgets {
     /// # Errors
     ///
     /// A text exceeds its budget, and the texts should be dropped.
-    pub(super) fn observe(
-        &mut self,
-        id: Id,
-        observed: &Observed,
-        created: i64,
-    ) -> Result<(), OverBudget> {
+    pub(super) fn observe(&mut self, id: Id, observed: &Observed) -> Result<(), OverBudget> {
         let own = observed.inputs.own();
         let inherited = observed.inherited.as_deref().unwrap_or_default();
         let bytes = inherited.len().saturating_sub(UNCOUNTED_INHERITED);
-        let of_own = self
-            .own
-            .observe(id, observed, created, (own, own.kept_bytes()));
-        let of_inherited = self
-            .inherited
-            .observe(id, observed, created, (inherited, bytes));
+        let of_own = self.own.observe(id, observed, (own, own.kept_bytes()));
+        let of_inherited = self.inherited.observe(id, observed, (inherited, bytes));
         of_own.and(of_inherited)
     }
 
@@ -166,7 +157,6 @@ impl TextBudget {
         &mut self,
         id: Id,
         observed: &Observed,
-        created: i64,
         (text, bytes): (impl Hash, usize),
     ) -> Result<(), OverBudget> {
         if bytes <= MAX_SHORT {
@@ -180,7 +170,7 @@ impl TextBudget {
             ObjectText {
                 namespace: Arc::clone(&object.namespace),
                 text,
-                age: (created, Arc::clone(&object.uid)),
+                age: (observed.created.timestamp(), Arc::clone(&object.uid)),
             },
             bytes,
         );

@@ -298,13 +298,11 @@ impl ByNamespace {
 
     /// Counts a change. If another thread reads the accounts, queues it instead.
     pub(super) fn change(&self, namespace: Arc<str>, kind: ChangeKind) {
-        let change = Change { namespace, kind };
+        lock(&self.0.waiting).push(Change { namespace, kind });
         match self.0.accounts.try_lock() {
-            Ok(accounts) => self.count_waiting(accounts).count(change),
-            Err(TryLockError::Poisoned(error)) => {
-                self.count_waiting(error.into_inner()).count(change);
-            }
-            Err(TryLockError::WouldBlock) => lock(&self.0.waiting).push(change),
+            Ok(accounts) => drop(self.count_waiting(accounts)),
+            Err(TryLockError::Poisoned(error)) => drop(self.count_waiting(error.into_inner())),
+            Err(TryLockError::WouldBlock) => {}
         }
     }
 

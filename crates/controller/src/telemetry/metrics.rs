@@ -65,10 +65,22 @@ pub struct Telemetry {
     pub(crate) boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
-    calendars: CalendarMetrics,
-    pub(crate) starts: StartMetrics,
-    pub(crate) jobs: JobMetrics,
+    calendar_ends: CalendarGauge,
+    are_calendars_valid: CalendarGauge,
+    are_schedules_valid: OptionalGauge<i64>,
+    not_ready: Gauge,
+    waiting_starts: Gauge,
+    start_durations: Family<Labels<1, String>, Histogram, fn() -> Histogram>,
+    jobs: Family<Labels<2>, Counter>,
 }
+
+/// A gauge with the name of a calendar as its label.
+type CalendarGauge = Family<Labels<1, String>, Gauge>;
+
+/// Buckets from a second (the image is on the node) to two hours.
+const DURATION_SECONDS: [f64; 12] = [
+    1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0,
+];
 
 impl Telemetry {
     /// Creates metrics that are zero, for a controller that is not ready. `started` is when the process
@@ -97,10 +109,45 @@ impl Telemetry {
             ]),
         );
         let lateness = || Lateness::new_with_constructor(|| Histogram::new(LATENESS_SECONDS));
+        let duration: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
         let telemetry = Self {
-            calendars: CalendarMetrics::registered(ours),
-            starts: StartMetrics::registered(ours),
-            jobs: JobMetrics::registered(ours),
+            calendar_ends: registered_in_seconds(
+                ours,
+                "calendar_last_date_timestamp",
+                "The beginning in UTC of the last date of a calendar; absent if it has no end",
+                CalendarGauge::default(),
+            ),
+            are_calendars_valid: registered(
+                ours,
+                "calendar_last_reload_successful",
+                "Whether the last reload of a calendar file succeeded: 1 or 0",
+            ),
+            are_schedules_valid: registered(
+                ours,
+                "schedules_last_reload_successful",
+                "Whether the last reload of the file of named schedules succeeded: 1 or 0; absent without a file",
+            ),
+            not_ready: registered(
+                ours,
+                "not_ready_workloads",
+                "Workloads that dayshift started longer ago than --ready-within or their own ready-within and that have not been ready since",
+            ),
+            waiting_starts: registered(
+                ours,
+                "waiting_starts",
+                "Starts that are due and wait for a dependency or for a start slot of --max-starting",
+            ),
+            start_durations: registered_in_seconds(
+                ours,
+                "start_duration",
+                "From the sending of a start to the workload being ready",
+                Family::new_with_constructor(duration),
+            ),
+            jobs: registered(
+                ours,
+                "jobs",
+                "Attempts to suspend or resume a Job of a CronJob with stop-jobs, by outcome",
+            ),
             transition_lateness: registered_in_seconds(
                 ours,
                 "transition_lateness",
@@ -212,6 +259,16 @@ impl Telemetry {
         for outcome in EventOutcome::ALL {
             drop(self.events.get_or_create(&[("outcome", outcome.name())]));
         }
+        for change in [JobChange::Suspend, JobChange::Resume] {
+            for outcome in Outcome::ALL {
+                drop(self.jobs.get_or_create(&job_labels(change, outcome)));
+            }
+        }
+        let shows_readiness = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
+        for kind in Kind::DEFAULT.into_iter().filter(shows_readiness) {
+            let labels = [("kind", kind.name().to_owned())];
+            drop(self.start_durations.get_or_create(&labels));
+        }
     }
 
     /// Counts an attempt at a transition.
@@ -320,17 +377,45 @@ impl Telemetry {
 
     /// Sets the last date of a calendar, `None` if it has no end.
     pub fn set_calendar_end(&self, name: &CalendarName, last: Option<NaiveDate>) {
-        self.calendars.set_end(name, last);
+        let labels = [("calendar", name.to_string())];
+        match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
+            Some(last) => {
+                self.calendar_ends.get_or_create(&labels).set(last);
+            }
+            None => {
+                self.calendar_ends.remove(&labels);
+            }
+        }
     }
 
     /// Sets whether the file of a calendar is valid.
     pub fn set_calendar_valid(&self, name: &CalendarName, is_valid: bool) {
-        self.calendars.set_valid(name, is_valid);
+        let labels = [("calendar", name.to_string())];
+        let gauge = self.are_calendars_valid.get_or_create(&labels);
+        gauge.set(is_valid.into());
     }
 
     /// Sets whether the file of named schedules is valid.
     pub fn set_schedules_valid(&self, are_valid: bool) {
-        self.calendars.set_schedules_valid(are_valid);
+        self.are_schedules_valid.set(Some(are_valid.into()));
+    }
+
+    /// Sets the number of waiting starts.
+    pub(crate) fn set_waiting_starts(&self, count: usize) {
+        self.waiting_starts.set(gauge_value(count));
+    }
+
+    /// Records that an object became ready, and the time from the sending of its start to readiness.
+    pub(crate) fn record_ready(&self, kind: &Kind, took: TimeDelta) {
+        let labels = [("kind", kind.name().to_owned())];
+        let histogram = self.start_durations.get_or_create(&labels);
+        histogram.observe(took.as_seconds_f64());
+    }
+
+    /// Counts attempts to suspend or resume Jobs.
+    pub(crate) fn job_attempts(&self, change: JobChange, outcome: Outcome, attempts: u64) {
+        let counter = self.jobs.get_or_create(&job_labels(change, outcome));
+        counter.inc_by(attempts);
     }
 
     /// Sets whether a condition of readiness is met.
@@ -404,151 +489,17 @@ impl Telemetry {
         for (gauge, count) in [
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),
-            (&self.starts.not_ready, counts.not_ready),
+            (&self.not_ready, counts.not_ready),
         ] {
             gauge.set(gauge_value(count));
         }
     }
 }
 
-/// The counter of suspended and resumed Jobs.
-#[derive(Debug)]
-pub(crate) struct JobMetrics(Family<Labels<2>, Counter>);
-
-impl JobMetrics {
-    pub(crate) fn registered(registry: &mut Registry) -> Self {
-        let attempts = Self(registered(
-            registry,
-            "jobs",
-            "Attempts to suspend or resume a Job of a CronJob with stop-jobs, by outcome",
-        ));
-        // Each counter begins at zero, so that `increase()` includes its first count.
-        for change in [JobChange::Suspend, JobChange::Resume] {
-            for outcome in Outcome::ALL {
-                attempts.count(change, outcome, 0);
-            }
-        }
-        attempts
-    }
-
-    /// Counts attempts with this outcome.
-    pub(crate) fn count(&self, change: JobChange, outcome: Outcome, attempts: u64) {
-        let action = match change {
-            JobChange::Suspend => "suspend",
-            JobChange::Resume | JobChange::Release => "resume",
-        };
-        let labels = [("action", action), ("outcome", outcome.name())];
-        self.0.get_or_create(&labels).inc_by(attempts);
-    }
-}
-
-/// The metrics of calendars, labeled with the name of the calendar, and of the file of named schedules.
-#[derive(Debug)]
-pub(super) struct CalendarMetrics {
-    last_date: CalendarGauge,
-    is_valid: CalendarGauge,
-    are_schedules_valid: OptionalGauge<i64>,
-}
-
-type CalendarGauge = Family<[(&'static str, String); 1], Gauge>;
-
-impl CalendarMetrics {
-    pub(super) fn registered(registry: &mut Registry) -> Self {
-        Self {
-            last_date: registered_in_seconds(
-                registry,
-                "calendar_last_date_timestamp",
-                "The beginning in UTC of the last date of a calendar; absent if it has no end",
-                CalendarGauge::default(),
-            ),
-            is_valid: registered(
-                registry,
-                "calendar_last_reload_successful",
-                "Whether the last reload of a calendar file succeeded: 1 or 0",
-            ),
-            are_schedules_valid: registered(
-                registry,
-                "schedules_last_reload_successful",
-                "Whether the last reload of the file of named schedules succeeded: 1 or 0; absent without a file",
-            ),
-        }
-    }
-
-    fn set_schedules_valid(&self, are_valid: bool) {
-        self.are_schedules_valid.set(Some(are_valid.into()));
-    }
-
-    pub(super) fn set_end(&self, name: &CalendarName, last: Option<NaiveDate>) {
-        let labels = [("calendar", name.to_string())];
-        match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
-            Some(last) => {
-                self.last_date.get_or_create(&labels).set(last);
-            }
-            None => {
-                self.last_date.remove(&labels);
-            }
-        }
-    }
-
-    pub(super) fn set_valid(&self, name: &CalendarName, is_valid: bool) {
-        let labels = [("calendar", name.to_string())];
-        self.is_valid.get_or_create(&labels).set(is_valid.into());
-    }
-}
-
-/// Buckets from a second (the image is on the node) to two hours.
-const DURATION_SECONDS: [f64; 12] = [
-    1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0,
-];
-
-/// The metrics of starts.
-#[derive(Debug)]
-pub(crate) struct StartMetrics {
-    pub(crate) not_ready: Gauge,
-    waiting: Gauge,
-    durations: Family<Labels<1, String>, Histogram, fn() -> Histogram>,
-}
-
-impl StartMetrics {
-    pub(crate) fn registered(registry: &mut Registry) -> Self {
-        let not_ready = registered(
-            registry,
-            "not_ready_workloads",
-            "Workloads that dayshift started longer ago than --ready-within or their own ready-within and that have not been ready since",
-        );
-        let waiting = registered(
-            registry,
-            "waiting_starts",
-            "Starts that are due and wait for a dependency or for a start slot of --max-starting",
-        );
-        let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
-        let durations = registered_in_seconds(
-            registry,
-            "start_duration",
-            "From the sending of a start to the workload being ready",
-            Family::new_with_constructor(histogram),
-        );
-        // Each histogram begins at zero, so that `increase()` includes its first observation.
-        let shows_readiness = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
-        for kind in Kind::DEFAULT.into_iter().filter(shows_readiness) {
-            drop(durations.get_or_create(&[("kind", kind.name().to_owned())]));
-        }
-        Self {
-            not_ready,
-            waiting,
-            durations,
-        }
-    }
-
-    /// Sets the number of waiting starts.
-    pub(crate) fn set_waiting(&self, count: usize) {
-        self.waiting.set(gauge_value(count));
-    }
-
-    /// Records that an object became ready, and the time from the sending of its start to readiness.
-    pub(crate) fn record_ready(&self, kind: &Kind, took: TimeDelta) {
-        let kind = kind.name().to_owned();
-        let histogram = self.durations.get_or_create(&[("kind", kind)]);
-        histogram.observe(took.as_seconds_f64());
-    }
+const fn job_labels(change: JobChange, outcome: Outcome) -> Labels<2> {
+    let action = match change {
+        JobChange::Suspend => "suspend",
+        JobChange::Resume | JobChange::Release => "resume",
+    };
+    [("action", action), ("outcome", outcome.name())]
 }

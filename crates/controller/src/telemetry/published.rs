@@ -15,7 +15,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::plan::{OtherManagers, Planner, StopSummary};
-use dayshift_workload::{Origin, Phase, WorkloadRef, savings::StoppedCapacity};
+use dayshift_workload::{Origin, ParsedInputs, Phase, WorkloadRef, savings::StoppedCapacity};
 use tokio::time::Instant;
 
 use crate::{
@@ -154,7 +154,7 @@ impl PublishedObjects {
         let mut summary = StopSummary::default();
         for (_, object) in self.each() {
             let observed = object.observed();
-            let plan = planner.plan_read(&observed, object.parsed().clone());
+            let plan = planner.plan_read(&observed, ParsedInputs::clone(&object.parsed));
             summary.add(&observed, plan.as_ref(), OtherManagers::default());
         }
         summary
@@ -174,7 +174,7 @@ impl ObjectTotals {
 
     fn add(&mut self, id: Id, object: &Arc<ObjectSnapshot>, now: DateTime<Utc>) {
         let namespace = Arc::clone(&object.object.namespace);
-        if object.schedule().is_some() {
+        if object.parsed.spec().is_some() {
             self.scheduled += 1;
             if object.inputs.schedule_origin() == Some(Origin::Controller) {
                 *self.by_default.entry(Arc::clone(&namespace)).or_default() += 1;

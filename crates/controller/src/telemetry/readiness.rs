@@ -30,6 +30,7 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// All conditions, in the order of their declaration.
     const ALL: [Self; 5] = [
         Self::Listed,
         Self::Watching,
@@ -70,11 +71,7 @@ impl ReadinessConditions {
     }
 
     pub(crate) fn set(&self, condition: Condition, holds: bool) {
-        for (known, met) in Condition::ALL.into_iter().zip(&self.met) {
-            if known == condition {
-                met.store(holds, Ordering::Relaxed);
-            }
-        }
+        self.met[condition as usize].store(holds, Ordering::Relaxed);
     }
 
     pub(crate) fn set_unwatched(&self, unwatched: Vec<String>) {

@@ -1,13 +1,12 @@
 //! Snapshots of the objects, for readers outside the controller, such as the dashboard and the metrics.
 //! A snapshot shares its data with the controller. Readers compute everything else on their own threads.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::Boundary;
 use dayshift_workload::{
-    CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Origin, Overdue,
-    Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
+    CountField, Footprint, Inputs, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
+    ParsedInputs, Phase, Readiness, Replicas, State, WorkloadRef,
     events::user_text,
     is_stopped_against_schedule,
     savings::{StoppedCapacity, is_kept_stopped, stopped_count},
@@ -43,10 +42,12 @@ pub struct ObjectSnapshot {
     pub work: WorkStatus,
     /// How many writes in a row were rejected or failed.
     pub failures: u32,
-    pub(crate) parsed: Arc<ParsedInputs>,
+    /// The parsed annotations, which objects with equal annotations share.
+    pub parsed: Arc<ParsedInputs>,
     pub(crate) override_began: Option<Box<str>>,
     pub(crate) deleting: bool,
-    pub(crate) seen: DateTime<Utc>,
+    /// When the current annotations were first observed.
+    pub seen: DateTime<Utc>,
     /// When a change of the state labels was last observed.
     pub(crate) labels_seen: DateTime<Utc>,
     /// Whether a later version of dayshift wrote the state labels. Then this version does not change
@@ -75,48 +76,7 @@ pub enum WorkStatus {
     WaitingForPermission,
 }
 
-impl fmt::Display for WorkStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Idle => "nothing to do",
-            Self::WaitingForSlot => "waiting until fewer workloads are starting",
-            Self::Queued => "waiting to be sent",
-            Self::InFlight => "waiting for the API server's response",
-            Self::BackingOff => "waiting to be retried",
-            Self::WaitingForPermission => "waiting for permission",
-        })
-    }
-}
-
 impl ObjectSnapshot {
-    /// The schedule; `None` if the object has no schedule or an invalid one.
-    pub fn schedule(&self) -> Option<&ScheduleSpec> {
-        self.parsed.spec()
-    }
-
-    /// Why its schedule is rejected, if it is.
-    pub fn error(&self) -> Option<&InvalidSchedule> {
-        match &*self.parsed {
-            ParsedInputs::Invalid(error) => Some(error),
-            ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => None,
-        }
-    }
-
-    /// The parsed annotations.
-    pub fn parsed(&self) -> &ParsedInputs {
-        &self.parsed
-    }
-
-    /// The parsed annotations, which objects with equal annotations share.
-    pub fn shared_parsed(&self) -> Arc<ParsedInputs> {
-        Arc::clone(&self.parsed)
-    }
-
-    /// When the current annotations were first observed.
-    pub const fn inputs_seen_at(&self) -> DateTime<Utc> {
-        self.seen
-    }
-
     /// The object as an observation. Its labels are those of [`Self::state`]. Values that only a patch
     /// needs are missing.
     pub fn observed(&self) -> Observed {
@@ -139,20 +99,8 @@ impl ObjectSnapshot {
         }
     }
 
-    /// The first boundary of the schedule after `after`.
-    pub fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
-        let started = self.state.started;
-        self.schedule()?.next_after(&self.object, started, after)
-    }
-
-    /// The override that is active at `at`.
-    pub fn active_override(&self, at: DateTime<Utc>) -> Option<Override> {
-        let active = self.override_with_origin(at);
-        active.map(|(_, active)| active)
-    }
-
     fn override_with_origin(&self, at: DateTime<Utc>) -> Option<(Origin, Override)> {
-        let overrides = &self.schedule()?.overrides;
+        let overrides = &self.parsed.spec()?.overrides;
         let began = self.override_began.as_deref();
         let overrides = overrides.without_ended(began, &self.state, at);
         overrides.with_origin_at(at)
@@ -193,7 +141,7 @@ impl ObjectSnapshot {
     /// Whether it has a schedule and replicas that do not request both CPU and memory.
     pub(super) fn lacks_requests(&self) -> bool {
         let Footprint { replicas, requests } = self.footprint;
-        replicas > 0 && self.schedule().is_some() && !requests.are_complete()
+        replicas > 0 && self.parsed.spec().is_some() && !requests.are_complete()
     }
 
     /// Whether dayshift started it longer than `ready-within` ago and it has not been ready since.
@@ -207,7 +155,7 @@ impl ObjectSnapshot {
     /// The earliest time at which it can be overdue, if it does not change before; `None` if nothing is
     /// due.
     pub(super) fn overdue_from(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        if self.is_of_a_later_version || self.schedule().is_none() {
+        if self.is_of_a_later_version || self.parsed.spec().is_none() {
             return None;
         }
         let next = self.state.next_at();

@@ -34,7 +34,7 @@ pub(crate) struct States {
 impl States {
     /// Counts a workload.
     pub(super) fn add(&mut self, object: &ObjectSnapshot) {
-        match object.parsed() {
+        match &*object.parsed {
             ParsedInputs::Unscheduled => {
                 self.excluded += usize::from(object.inputs.has_schedule());
             }

@@ -10,9 +10,8 @@ use dayshift_cluster::{
 };
 
 use crate::{
-    clock::guard::Now,
+    clock::{backoff::Backoff, guard::Now},
     ids::Id,
-    object::work::Backoff,
     throttle::{health::Health, permissions::Permissions},
 };
 

@@ -11,7 +11,10 @@ use std::{
 use dayshift_cluster::delays::Delays;
 use dayshift_workload::{Kind, WorkloadRef};
 
-use crate::{clock::guard::Now, ids::Id, object::work::Backoff};
+use crate::{
+    clock::{backoff::Backoff, guard::Now},
+    ids::Id,
+};
 
 /// The permission to patch the objects of a kind in a namespace.
 pub(crate) type Permission = (Kind, Arc<str>);

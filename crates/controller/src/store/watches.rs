@@ -1,5 +1,5 @@
 //! The progress of each watch: whether it has listed its objects, is open, or fails. Publishes the
-//! conditions of readiness that depend on watches, and decides which failures are logged.
+//! conditions of readiness that depend on watches, and logs failures at growing intervals.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,6 +7,7 @@ use std::{
 };
 
 use dayshift_cluster::{
+    connect::redacted_chain,
     delays::CALM,
     watch::{Absence, WatchError},
 };
@@ -23,18 +24,20 @@ use crate::{
 pub(crate) struct Watches(Vec<WatchState>);
 
 /// The state of one watch.
-struct WatchState {
-    watched: Watched,
+pub(crate) struct WatchState {
+    pub(crate) watched: Watched,
     /// The Namespace that it watches, or the namespace of the watched objects; `None` for all.
-    namespace: Option<String>,
-    /// Whether its first list has ended, in success or failure.
-    has_first_result: bool,
+    pub(crate) namespace: Option<String>,
+    /// Whether its first list has ended, in success or failure. A list that fails or times out delays
+    /// nothing.
+    pub(crate) has_first_result: bool,
     /// Whether a list has been completed at least once.
-    is_listed: bool,
+    pub(crate) is_listed: bool,
     /// Whether it is open, so that it reports changes.
     is_open: bool,
-    /// Why the objects cannot be watched, if the last failure has shown that.
-    absence: Option<Absence>,
+    /// Why the objects cannot be watched: the server does not serve them, or forbids watching them. `None`
+    /// if the last failure has not shown that.
+    pub(crate) absence: Option<Absence>,
     /// The absence that was logged last.
     logged: Option<Absence>,
     /// The current outage, or the last one.
@@ -42,7 +45,18 @@ struct WatchState {
     /// Whether the Namespace exists that it watches, if it watches one. `None` if unknown.
     exists: Option<bool>,
     /// The number of failures and relists. The next list is newer than each response of an earlier epoch.
-    epoch: u32,
+    pub(super) epoch: u32,
+}
+
+/// What is known about the objects of a watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Knowledge {
+    /// They were listed, and are being watched.
+    Complete,
+    /// The first list has failed.
+    Unreadable,
+    /// Nothing: the first list has not ended yet.
+    Awaited,
 }
 
 impl WatchState {
@@ -50,6 +64,14 @@ impl WatchState {
     fn includes(&self, watched: &Watched, namespace: &str) -> bool {
         let name = self.namespace.as_deref();
         self.watched == *watched && name.is_none_or(|name| name == namespace)
+    }
+
+    pub(super) const fn knowledge(&self) -> Knowledge {
+        match (self.is_listed, self.has_first_result) {
+            (true, _) => Knowledge::Complete,
+            (false, true) => Knowledge::Unreadable,
+            (false, false) => Knowledge::Awaited,
+        }
     }
 
     /// Why it cannot watch its objects, if only a change in the cluster can fix that.
@@ -87,29 +109,23 @@ impl Watches {
         Self(scope.watches().map(state).collect())
     }
 
-    /// The namespace of a watch; `None` for all.
-    pub(crate) fn namespace(&self, watch: WatchId) -> Option<String> {
-        self.0.get(watch).and_then(|watch| watch.namespace.clone())
+    /// The state of a watch.
+    pub(crate) fn get(&self, watch: WatchId) -> Option<&WatchState> {
+        self.0.get(watch)
     }
 
-    /// The subject of a watch.
-    pub(crate) fn watched(&self, watch: WatchId) -> Option<Watched> {
-        self.0.get(watch).map(|watch| watch.watched.clone())
+    /// The watch of such objects in a namespace; `None` if they are not in scope.
+    pub(super) fn find(&self, watched: &Watched, namespace: &str) -> Option<&WatchState> {
+        let mut watches = self.0.iter();
+        watches.find(|watch| watch.includes(watched, namespace))
     }
 
-    /// The watch of the objects of a kind in a namespace.
+    /// The number of the watch of the objects of a kind in a namespace.
     pub(crate) fn watch_of(&self, kind: &Kind, namespace: &str) -> WatchId {
         let watched = Watched::Kind(kind.clone());
-        let position = self
-            .0
-            .iter()
-            .position(|watch| watch.includes(&watched, namespace));
+        let mut watches = self.0.iter();
+        let position = watches.position(|watch| watch.includes(&watched, namespace));
         position.unwrap_or_default()
-    }
-
-    /// The current epoch of a watch.
-    pub(crate) fn epoch(&self, watch: WatchId) -> u32 {
-        self.0.get(watch).map_or(0, |watch| watch.epoch)
     }
 
     /// Records that all watches list their objects again, after a rollback.
@@ -150,63 +166,40 @@ impl Watches {
         (before.unwrap_or(true) != exists).then_some(name)
     }
 
-    /// Records that a watch has failed, and why.
+    /// Records that a watch has failed, and logs why: an absence once, and other failures at growing
+    /// intervals.
     pub(crate) fn failed(&mut self, watch: WatchId, error: &WatchError, now: Duration) {
-        if let Some(watch) = self.0.get_mut(watch) {
-            watch.epoch = watch.epoch.wrapping_add(1);
-            watch.is_open = false;
-            watch.has_first_result = true;
-            watch.absence = error.absence();
-            let outage = watch.outage.take().filter(|outage| outage.continues(now));
-            let mut outage = outage.unwrap_or_else(|| Outage::new(now));
-            outage.record_failure();
-            watch.outage = Some(outage);
+        let Some(watch) = self.0.get_mut(watch) else {
+            return;
+        };
+        watch.epoch = watch.epoch.wrapping_add(1);
+        watch.is_open = false;
+        watch.has_first_result = true;
+        watch.absence = error.absence();
+        let outage = watch.outage.take().filter(|outage| outage.continues(now));
+        let outage = watch
+            .outage
+            .insert(outage.unwrap_or_else(|| Outage::new(now)));
+        outage.record_failure();
+        let message = match watch.absence {
+            None => outage.take_message(now),
+            absence if absence == watch.logged => None,
+            absence => {
+                watch.logged = absence;
+                outage.is_logged = true;
+                Some("the watch failed; retrying with backoff, up to a minute".to_owned())
+            }
+        };
+        let (kind, error) = (watch.watched.name(), redacted_chain(error));
+        match message {
+            Some(message) => tracing::warn!(kind, error = %error, "{message}"),
+            None => tracing::debug!(kind, error = %error, "the watch failed again"),
         }
-    }
-
-    /// Whether the first list of a watch has ended. A list that fails or times out has ended too, so it
-    /// delays nothing.
-    pub(crate) fn has_first_result(&self, watch: WatchId) -> bool {
-        self.0.get(watch).is_none_or(|watch| watch.has_first_result)
     }
 
     /// Whether the first list of each watch has ended.
     pub(crate) fn have_all_first_results(&self) -> bool {
         self.0.iter().all(|watch| watch.has_first_result)
-    }
-
-    /// Whether such objects are listed in a namespace.
-    pub(crate) fn list_state(&self, watched: &Watched, namespace: &str) -> ListState {
-        match self
-            .0
-            .iter()
-            .find(|watch| watch.includes(watched, namespace))
-        {
-            Some(watch) if watch.is_listed => ListState::Listed,
-            Some(watch) if watch.absence.is_none() => ListState::Unlisted,
-            Some(_) | None => ListState::Unwatched,
-        }
-    }
-
-    /// Whether the server does not serve the objects of a watch, or forbids watching them.
-    pub(crate) fn is_absent(&self, watch: WatchId) -> bool {
-        self.0
-            .get(watch)
-            .is_some_and(|watch| watch.absence.is_some())
-    }
-
-    /// The line that should be logged about a watch that has just failed, if any. Records it as logged.
-    /// An absence is logged once, and other failures at growing intervals.
-    pub(crate) fn take_log_entry(&mut self, watch: WatchId, now: Duration) -> Option<FailureLog> {
-        let watch = self.0.get_mut(watch)?;
-        if watch.absence.is_some() {
-            let is_logged = std::mem::replace(&mut watch.logged, watch.absence) == watch.absence;
-            if let Some(outage) = &mut watch.outage {
-                outage.is_logged |= !is_logged;
-            }
-            return (!is_logged).then_some(FailureLog::Absent);
-        }
-        watch.outage.as_mut()?.take_log_entry(now)
     }
 
     /// Publishes the state of the watches, and the kinds that cannot be watched.
@@ -228,28 +221,6 @@ impl Watches {
             telemetry.set_watch_up(watched.name(), is_up);
         }
     }
-}
-
-/// Whether the objects of a kind are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListState {
-    /// The kind is not in scope, or the server does not allow watching it.
-    Unwatched,
-    /// The first list is not complete yet.
-    Unlisted,
-    /// All objects are known.
-    Listed,
-}
-
-/// The log line about a watch that fails.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum FailureLog {
-    /// The server does not serve the objects, or forbids watching them.
-    Absent,
-    /// The first failure of an outage.
-    Failed,
-    /// A later failure, with the number of failures and the duration of the outage as text.
-    StillFails(String),
 }
 
 /// A series of failures of one watch. If a server accepts each watch and interrupts it at once, that is
@@ -301,7 +272,8 @@ impl Outage {
         std::mem::take(&mut self.is_logged).then(|| self.describe(now))
     }
 
-    fn take_log_entry(&mut self, now: Duration) -> Option<FailureLog> {
+    /// The line to log about a failure now, if any. Records it as logged.
+    fn take_message(&mut self, now: Duration) -> Option<String> {
         if now < self.next_logged {
             return None;
         }
@@ -310,9 +282,11 @@ impl Outage {
         self.next_logged = now + self.interval;
         self.interval = MAX_INTERVAL.min(2 * self.interval);
         Some(if is_first {
-            FailureLog::Failed
+            "the watch failed; retrying with backoff".to_owned()
         } else {
-            FailureLog::StillFails(self.describe(now))
+            // For example: "the watch still fails after 14 failed attempts in 62 s".
+            let duration = self.describe(now);
+            format!("the watch still fails {duration}; retrying with backoff")
         })
     }
 
@@ -349,7 +323,7 @@ mod tests {
         for second in (0..86_400).step_by(4) {
             outage.record_failure();
             if outage
-                .take_log_entry(begun + Duration::from_secs(second))
+                .take_message(begun + Duration::from_secs(second))
                 .is_some()
             {
                 logged.push(second);
@@ -378,7 +352,7 @@ mod tests {
             let now = begun + Duration::from_secs(second);
             assert!(outage.continues(now));
             outage.record_failure();
-            failures.extend(outage.take_log_entry(now).map(|_| second));
+            failures.extend(outage.take_message(now).map(|_| second));
             ends.extend(outage.end(now).map(|_| second));
         }
         assert_eq!(failures, [0, 60, 180, 420, 900, 1860]);

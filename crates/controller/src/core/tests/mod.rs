@@ -1,6 +1,6 @@
 //! Tests of the invariants of the core, without a runtime.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 
@@ -8,10 +8,14 @@ use dayshift_cluster::write::{FailureKind, PatchError, Unavailable};
 use serde_json::json;
 
 use crate::{
-    core::rig::{Deployment, NO_EFFECTS, Rig, deployment},
+    core::tests::rig::{Deployment, NO_EFFECTS, Rig, deployment},
     object::work::Class,
     settings::Settings,
 };
+
+mod rig;
+mod slots;
+mod texts;
 
 const EVENING: &str = "2026-11-20T18:00:00Z";
 
@@ -210,7 +214,7 @@ fn deleted_objects_leave_no_state() {
     let left = (core.store.len(), core.store.namespaces.len());
     assert_eq!(left, (0, 0));
     assert!(core.next_boundary().is_none());
-    assert!(core.timers.len() < 20, "{}", core.timers.len());
+    assert!(core.boundaries.is_empty() && core.retries.is_empty());
 }
 
 #[test]
@@ -238,52 +242,6 @@ fn a_step_without_due_work_makes_no_decision() {
     rig.tick("18:30:00");
     assert_eq!(rig.next_wake(), "19:00:00");
     assert_eq!(rig.all_decisions(), before);
-}
-
-#[test]
-fn readiness_frees_a_start_slot_and_namespaces_get_slots_in_turn() {
-    let settings = Settings {
-        max_starting: NonZeroUsize::new(1),
-        ..Settings::default()
-    };
-    let all = [("a", "dev"), ("b", "dev"), ("c", "dev"), ("d", "test")];
-    let all =
-        all.map(|(name, namespace)| deployment(name).namespace(namespace).hours("09:00-19:00"));
-    let mut rig = Rig::with(EVENING, settings).adopted(all);
-    rig.tick("19:00:00");
-    rig.respond_to_all();
-    rig.take_effects();
-    let mut started = rig.tick_tomorrow("09:00:00");
-    started.retain(|effect| effect.starts_with("patch"));
-    assert_eq!(started, ["patch a: start 0 -> 3"]);
-    for (ready, next) in [("a", "b"), ("b", "d"), ("d", "c")] {
-        rig.respond_to(ready);
-        assert_eq!(rig.take_patches(), NO_EFFECTS);
-        rig.make_ready(ready);
-        assert_eq!(rig.take_patches(), [format!("patch {next}: start 0 -> 3")]);
-    }
-    rig.respond_to("c");
-    rig.make_ready("c");
-    assert_eq!(rig.take_patches(), NO_EFFECTS);
-    assert_eq!(rig.core.gate.waiting(), 0);
-}
-
-#[test]
-fn a_failed_start_frees_its_slot_for_the_next_start() {
-    let settings = Settings {
-        max_starting: NonZeroUsize::new(1),
-        ..Settings::default()
-    };
-    let all = ["a", "b"].map(|name| deployment(name).hours("09:00-19:00"));
-    let mut rig = Rig::with(EVENING, settings).adopted(all);
-    rig.tick("19:00:00");
-    rig.respond_to_all();
-    rig.tick_tomorrow("09:00:00");
-    while rig.next_wake() == "09:00:00" {
-        rig.tick("09:00:00");
-    }
-    rig.fail("a", PatchError::Rejected("by policy".to_owned()));
-    assert_eq!(rig.take_patches(), ["patch b: start 0 -> 3"]);
 }
 
 /// A controller that has just stopped these objects.
@@ -407,138 +365,4 @@ fn a_rejected_patch_at_a_boundary_is_retried_after_a_backoff() {
     assert!(sent[0].starts_with("patch web"), "{sent:?}");
     assert!(rejected(&mut rig));
     assert_ne!(rig.next_wake(), "09:00:00");
-}
-
-/// A Deployment with unique annotations of 8 kB. Its creation time increases with `number`.
-fn long(number: u32) -> Deployment {
-    let padded = |text: String| text + &" ".repeat(4_000);
-    deployment(&format!("long-{number:03}"))
-        .created(number)
-        .annotation("start", &padded("09:00".to_owned()))
-        .stop(&padded(format!(
-            "19:00; {}:{:02}",
-            20 + number / 60,
-            number % 60
-        )))
-}
-
-/// How many such Deployments fit into the text budget of a namespace.
-const FIT: u32 = 65;
-
-#[test]
-fn the_newest_long_texts_of_a_namespace_are_rejected_until_older_ones_are_deleted() {
-    let short = deployment("short").stop("19:00").created(1_000);
-    let elsewhere = deployment("elsewhere").namespace("team").created(1_001);
-    let elsewhere = elsewhere.stop(&("19:00".to_owned() + &" ".repeat(4_000)));
-    // The newest are observed first.
-    let all = (0..FIT + 15).rev().map(long);
-    let mut rig = Rig::at("2026-11-20T08:00:00Z").adopted(all.chain([short, elsewhere]));
-    for number in 0..FIT + 15 {
-        let name = format!("long-{number:03}");
-        let is_accepted = rig.error(&name).is_none() && rig.state(&name).is_some();
-        assert_eq!(is_accepted, number < FIT, "{name}: {:?}", rig.error(&name));
-    }
-    let error = rig.error("long-079").unwrap();
-    let expected = "dayshift/start: the annotations of dayshift have 8017 bytes";
-    assert!(error.starts_with(expected), "{error}");
-    assert!(rig.state("short").is_some() && rig.state("elsewhere").is_some());
-
-    rig.take_effects();
-    rig.delete("long-007");
-    assert_eq!(rig.take_effects(), ["read long-065"]);
-    rig.respond_to("long-065");
-    assert_eq!(rig.take_effects(), ["patch long-065: adopt"]);
-    rig.respond_to_all();
-    assert_eq!(rig.error("long-065"), None);
-    assert!(rig.error("long-066").is_some());
-    rig.take_effects();
-    rig.apply(deployment("long-066").stop("19:00"));
-    assert_eq!(
-        rig.take_effects(),
-        ["patch long-066: adopt"],
-        "an object with a short annotation is adopted"
-    );
-}
-
-#[test]
-fn a_stopped_object_whose_text_has_no_room_keeps_its_saved_count() {
-    let mut rig = Rig::at("2026-11-20T18:00:00Z").adopted([long(79)]);
-    rig.tick("19:00:00");
-    rig.respond_to_all();
-    assert_eq!(rig.saved("long-079"), Some("3"));
-    for number in 0..FIT {
-        rig.apply(long(number));
-    }
-    rig.respond_to_all();
-    assert!(rig.error("long-079").is_some());
-    rig.tick_tomorrow("09:00:00");
-    rig.respond_to_all();
-    assert_eq!(rig.saved("long-079"), Some("3"));
-    assert_eq!(rig.state("long-079"), Some("stopped"));
-
-    rig.take_effects();
-    rig.delete("long-000");
-    assert_eq!(rig.take_effects(), ["read long-079"]);
-    rig.respond_to("long-079");
-    // The start has become due meanwhile.
-    assert_eq!(rig.take_effects(), ["patch long-079: start 0 -> 3"]);
-}
-
-/// A controller with two start slots.
-fn two_slots(objects: impl IntoIterator<Item = Deployment>) -> Rig {
-    let settings = Settings {
-        max_starting: NonZeroUsize::new(2),
-        ready_within: TimeDelta::minutes(10),
-        ..Settings::default()
-    };
-    let mut rig = Rig::with(EVENING, settings).adopted(objects);
-    rig.tick("19:00:00");
-    rig.respond_to_all();
-    rig
-}
-
-fn office(name: &str, namespace: &str) -> Deployment {
-    deployment(name).namespace(namespace).hours("09:00-19:00")
-}
-
-#[test]
-fn a_workload_holds_a_start_slot_at_most_for_the_time_of_the_controller() {
-    let slow = ["a", "b"].map(|name| office(name, "dev").annotation("ready-within", "24h"));
-    let mut rig = two_slots(slow.into_iter().chain([office("c", "team")]));
-    rig.tick_tomorrow("09:00:00");
-    rig.respond_to_all();
-    for name in ["a", "b"] {
-        rig.make_not_ready(name);
-    }
-    let before = rig.tick("09:09:59");
-    assert_eq!(
-        before,
-        ["event team: StartsWait"],
-        "no start before the slot expires"
-    );
-    assert_eq!(rig.tick("09:10:00"), ["patch c: start 0 -> 3"]);
-}
-
-#[test]
-fn a_free_start_slot_goes_to_a_namespace_that_holds_fewer() {
-    let evil = ["a", "b", "c", "d"].map(|name| office(name, "evil"));
-    let later = office("e", "team").annotation("hours", "09:01-19:00");
-    let mut rig = two_slots(evil.into_iter().chain([later]));
-    rig.tick_tomorrow("09:00:00");
-    rig.respond_to_all();
-    for name in ["a", "b"] {
-        rig.make_not_ready(name);
-    }
-    rig.tick("09:01:00");
-    rig.take_effects();
-    rig.make_ready("a");
-    let started = rig.take_patches();
-    assert_eq!(
-        started,
-        ["patch e: start 0 -> 3"],
-        "c has waited longer, but its namespace has a slot"
-    );
-    rig.respond_to("e");
-    rig.make_ready("b");
-    assert_eq!(rig.take_patches(), ["patch c: start 0 -> 3"]);
 }

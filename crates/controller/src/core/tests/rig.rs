@@ -10,7 +10,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     Workload,
-    watch::{ObjectName, ObjectSource},
+    watch::{ObjectName, ReflectorEvent},
     write::{Patch, PatchError},
 };
 use dayshift_workload::{Kind, Label, Prefix};
@@ -20,7 +20,7 @@ use crate::{
     clock::guard::Now,
     core::{
         Core,
-        io::{Effect, Input, ObjectEvent, Purpose, Request, Response, WatchInput},
+        io::{Effect, Input, Purpose, Request, Response, WatchInput},
     },
     ids::RequestId,
     settings::Settings,
@@ -116,13 +116,12 @@ impl Rig {
             max_decisions: 0,
         };
         for watch in 0..watches {
-            rig.step(Input::Watch(
-                watch,
-                WatchInput::Opened {
-                    unverified_version: None,
-                },
-            ));
-            rig.step(Input::Watch(watch, WatchInput::Listed { objects: 0 }));
+            let opened = ReflectorEvent::Opened {
+                unverified_version: None,
+            };
+            for event in [opened, ReflectorEvent::Listed { objects: 0 }] {
+                rig.step(Input::Watch(watch, WatchInput::Namespace(event)));
+            }
         }
         rig.effects.clear();
         rig
@@ -238,27 +237,22 @@ impl Rig {
     /// Reports the current object from the watch.
     pub(super) fn echo(&mut self, name: &str) {
         let object = self.workload(name);
-        let event = ObjectEvent::Applied {
-            name: ObjectName::from_resource(&object),
-            object,
-            source: ObjectSource::Change,
-        };
-        self.watch(event);
+        self.watch(ReflectorEvent::changed(object));
     }
 
     /// Deletes an object, and reports that from the watch.
     pub(super) fn delete(&mut self, name: &str) {
         let object = self.workload(name);
         self.objects.remove(name);
-        self.watch(ObjectEvent::Deleted {
+        self.watch(ReflectorEvent::Deleted {
             name: ObjectName::from_resource(&object),
             uid: Some(object.uid().to_owned()),
         });
     }
 
-    fn watch(&mut self, event: ObjectEvent<Workload>) {
+    fn watch(&mut self, event: ReflectorEvent<Workload>) {
         let kind = Kind::DEPLOYMENT;
-        let watch = self.core.watches.watch_of(&kind, "");
+        let watch = self.core.store.watches.watch_of(&kind, "");
         self.step(Input::Watch(watch, WatchInput::Workload(kind, event)));
     }
 
@@ -396,12 +390,12 @@ impl Rig {
         let namespace = self.objects[name].0["metadata"]["namespace"].as_str();
         let store = &self.core.store;
         let id = store.find(&Kind::DEPLOYMENT, namespace.unwrap(), name);
-        store.decisions.borrow()[&id.unwrap()]
+        store.decisions.borrow().0[&id.unwrap()]
     }
 
     /// The number of decisions about all objects.
     pub(super) fn all_decisions(&self) -> usize {
-        self.core.store.decisions.borrow().values().sum()
+        self.core.store.decisions.borrow().1
     }
 
     /// The maximum number of decisions in one step since the objects were adopted.
