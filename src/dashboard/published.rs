@@ -121,8 +121,7 @@ impl Published {
             )?;
             let namespace = &observed.object.namespace;
             let seen = |needed: &Dependency| seen(namespace, needed);
-            let in_vain =
-                ignored_dependencies(&observed.object, &object.parsed, snapshot.at, seen);
+            let in_vain = ignored_dependencies(&observed.object, &object.parsed, snapshot.at, seen);
             let status = status.with_ignored_dependencies(in_vain);
             let status = match object.work {
                 WorkStatus::WaitingForSlot => status.waiting_for_slot(),

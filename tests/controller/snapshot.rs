@@ -5,9 +5,7 @@ use std::sync::Arc;
 use dayshift_controller::{ObjectSnapshot, Settings, WorkStatus};
 use dayshift_manifest::plan::{Period, Planner};
 use dayshift_schedule::{Action, Zone};
-use dayshift_workload::{
-    Key, Kind, Override, ParsedInputs, Phase, Prefix, Readiness, Replicas,
-};
+use dayshift_workload::{Key, Kind, Override, ParsedInputs, Phase, Prefix, Readiness, Replicas};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
