@@ -34,6 +34,20 @@ const PAGES = [
   "/ns/default?refresh=off&tz=Asia/Tokyo",
   "/nothing",
 ];
+/** Parts that must be visible on a page at each width. */
+const SHOWN = {
+  "/?refresh=off": [".verdict .dot", ".facts dd", ".problems .cause .what", ".stack path", ".counts a[title][href^='/timeline?state=']",
+    ".strip .slot.some", ".large strong", ".days .day", ".top li a", "header .search input"],
+  "/timeline": [".timeline tbody svg.week", ".timeline .group a[href^='/ns/']", ".filter [name=ns]", ".filter [name=kind]",
+    ".filter [name=state]", ".filter [name=q]", ".filter [name=label]", ".filter [name=team]", "a.sort", ".acts button.primary", ".legend"],
+  "/namespaces?refresh=off": ["tbody th a[href^='/ns/']"],
+  "/object/default/deploy/office-hours?refresh=off": [".lead strong", ".crumbs a[href^='/ns/default']", "#days", "#cost", "#do",
+    "a.button[href$='/schedule?refresh=off']", ".more > summary"],
+  "/object/shop/deploy/broken?refresh=off": [".finding.error", "pre.fault mark"],
+  "/ns/shop?refresh=off": [".stack path", "#overrides", "#workloads", "#inherited", "#next", "a[href^='/ns/shop.ics']", "a[href^='/ns/shop/what-if']"],
+  "/object/shop/deploy/woken/schedule": ["[name=hours]", ".edge", "button.primary"],
+  "/ns/shop/what-if?hours=Mon-Fri+10:00-16:00&timezone=Asia/Tokyo": [".large strong", "#figures", "svg.week", "pre"],
+};
 const program = process.argv[2] ?? join(root, "target/debug/dayshift");
 
 const problems = [];
@@ -52,13 +66,21 @@ async function audit(tab, place) {
   if (wide > 0) problems.push(`${place}: ${wide} px wider than the screen`);
 }
 
+/** Checks that each of these parts of the open page is visible. */
+async function expectShown(tab, place, parts) {
+  const hidden = await tab.evaluate(`${JSON.stringify(parts)}.filter((part) =>
+    ![...document.querySelectorAll(part)].some((it) => it.checkVisibility() && it.getClientRects().length > 0))`);
+  for (const part of hidden) problems.push(`${place}: no ${part} is visible`);
+}
+
 let acted = 0;
 
 /** Checks the open page at each width, light and dark. */
-async function checkAtEachWidth(tab, name) {
+async function checkAtEachWidth(tab, name, parts = []) {
   for (const width of WIDTHS) for (const scheme of SCHEMES) {
     await tab.show(width, scheme);
     await audit(tab, `${name} at ${width} px, ${scheme}`);
+    await expectShown(tab, `${name} at ${width} px, ${scheme}`, parts);
     acted += 1;
   }
 }
@@ -183,13 +205,20 @@ async function requestWake(tab, browser, address) {
   await tab.evaluate(`document.querySelector("[name=for]").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake?"`);
-  await checkAtEachWidth(tab, "the preview");
+  await checkAtEachWidth(tab, "the preview", ["td.countdown", ".lead strong", "main button.primary", "a.button"]);
+  const preview = await tab.evaluate(`document.querySelector("main").textContent`);
+  for (const part of ["1 workload will change", " → ", "awake until ", "dayshift/wake-until=", "Cancel"]) {
+    if (!preview.includes(part)) problems.push(`the preview has no ${part}: ${preview}`);
+  }
   await tab.evaluate(`document.querySelector("main button").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake: done"`);
   const result = await tab.evaluate(`document.querySelector("main").textContent`);
   if (!result.includes("awake until ")) problems.push(`the result is: ${result}`);
-  await checkAtEachWidth(tab, "the result");
+  await checkAtEachWidth(tab, "the result", ["#ready", "#ready ~ .scroll a[href^='/object/']", "main form button"]);
+  for (const part of [" of 1 ready", "Undo: follow the schedule again", "To the timeline"]) {
+    if (!result.includes(part)) problems.push(`the result has no ${part}: ${result}`);
+  }
   for (const { method, params } of browser.takeEvents()) {
     if (method === "Log.entryAdded") problems.push(`while acting: ${params.entry.text}`);
   }
@@ -219,6 +248,12 @@ async function checkOverview(tab, address) {
   })()`);
   if (rows.highest > 34) problems.push(`a row of the timeline is ${rows.highest} px high`);
   if (rows.head < 0) problems.push("the header of the timeline does not stay in view");
+  await tab.open(`${address}/timeline`, 1280, "light");
+  await tab.show(1280, "light", 500);
+  const bar = await tab.evaluate(`document.querySelector(".acts").getBoundingClientRect().bottom - innerHeight`);
+  if (bar > 0) problems.push(`the action bar ends ${bar} px below the view`);
+  const title = await tab.evaluate(`[document.title, document.querySelector("link[rel=icon]").getAttribute("href")]`);
+  if (!/^\(\d+\) Timeline/.test(title[0]) || title[1] !== "/alert.svg") problems.push(`the title and the icon are ${title}`);
 }
 
 /** Checks that on a telephone the week is below the name, no text is cut off, and checkboxes are large enough. */
@@ -277,6 +312,7 @@ try {
     const place = `${page} at ${width} px, ${scheme}`;
     await tab.open(address + page, width, scheme);
     await audit(tab, place);
+    await expectShown(tab, place, SHOWN[page] ?? []);
     for (const { method, params } of browser.takeEvents()) {
       const isKnown = page === "/nothing" && params?.entry?.text?.includes("404");
       if (method === "Log.entryAdded" && !isKnown) problems.push(`${place}: ${params.entry.text}`);
@@ -289,6 +325,11 @@ try {
   await dragEdges(tab, browser, address);
   await editSchedule(tab, address);
   await checkLargeOverview(browser);
+  const waiting = { starting: ["progress", "li.ready", ".failure", "form button time", "dd time"], closed: ["dd time", "code"] };
+  for (const [page, parts] of Object.entries(waiting)) {
+    await tab.open(`file://${join(root, `crates/activator/src/waiting_pages/${page}.html`)}`, 1280, "light");
+    await checkAtEachWidth(tab, `the page of a ${page} service`, parts);
+  }
   // The theme that a reader chooses takes precedence over that of the system.
   const color = `getComputedStyle(document.body).backgroundColor`;
   for (const scheme of SCHEMES) for (const theme of SCHEMES) {

@@ -81,9 +81,9 @@ class Tab {
   }
 
   /** Changes the width and the color scheme of the open page. */
-  async show(width, scheme) {
+  async show(width, scheme, height = 900) {
     await this.send("Emulation.setDeviceMetricsOverride",
-      { width, height: 900, deviceScaleFactor: 1, mobile: false });
+      { width, height, deviceScaleFactor: 1, mobile: false });
     await this.send("Emulation.setEmulatedMedia",
       { features: [{ name: "prefers-color-scheme", value: scheme }] });
   }
@@ -120,8 +120,8 @@ class Tab {
   }
 
   /** Opens a page and waits until it is loaded. */
-  async open(url, width, scheme) {
-    await this.show(width, scheme);
+  async open(url, width, scheme, height) {
+    await this.show(width, scheme, height);
     this.browser.takeEvents();
     await this.send("Page.navigate", { url });
     await this.evaluate(`new Promise((done) => document.readyState === "complete"

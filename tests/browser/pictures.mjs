@@ -1,4 +1,4 @@
-// Takes the screenshots of docs/ from `dayshift sandbox --dashboard`. `node pictures.mjs [DIRECTORY] [PROGRAM]`
+// Takes the screenshots of docs/ from `dayshift sandbox --dashboard`, and of a page of the activator. `node pictures.mjs [DIRECTORY] [PROGRAM]`
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,8 @@ try {
       }
       await take(`dashboard-${name}`, scheme);
     }
+    await tab.open(`file://${join(root, "crates/activator/src/waiting_pages/starting.html")}`, 640, scheme, 620);
+    await take("waiting-page", scheme);
   }
 } finally {
   await browser.close();
