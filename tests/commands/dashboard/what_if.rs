@@ -86,6 +86,24 @@ fn compares_both_schedules_side_by_side() {
     assert_eq!(colors.attribute("href"), Some(expected));
 }
 
+/// The week of an override is not the week of the other workloads with the same schedule.
+#[test]
+fn draws_the_week_of_a_workload_without_an_override() {
+    let cluster = Cluster::new();
+    let hours = ("hours", "00:00-24:00");
+    cluster.deployment("api", 1, &[hours, ("pause", "true")]);
+    cluster.deployment("web", 1, &[hours]);
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/ns/dev/what-if?hours=Mon-Fri+09:00-17:00");
+    let weeks = page.all("svg").filter_map(|it| it.attribute("aria-label"));
+    let weeks: Vec<_> = weeks.collect();
+    assert_eq!(weeks.len(), 2, "{weeks:?}");
+    assert!(
+        weeks.iter().all(|week| !week.contains("paused")),
+        "{weeks:?}"
+    );
+}
+
 /// A workload without times runs until its timer ends, so equal annotations do not mean equal weeks.
 #[test]
 fn counts_the_timer_of_each_workload() {
