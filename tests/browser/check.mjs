@@ -36,9 +36,9 @@ const PAGES = [
 ];
 /** Parts that must be visible on a page at each width. */
 const SHOWN = {
-  "/?refresh=off": [".verdict .dot", ".facts dd", ".problems .cause .what", ".stack path", ".counts a[title][href^='/timeline?state=']",
+  "/?refresh=off": [".verdict .dot", ".facts dd", ".problems .cause .what", ".stack path", ".counts a[title][href*='state=']",
     ".strip .slot.some", ".large strong", ".days .day", ".top li a", "header .search input"],
-  "/timeline": [".timeline tbody svg.week", ".timeline .group a[href^='/ns/']", ".filter [name=ns]", ".filter [name=kind]",
+  "/timeline": [".timeline tbody svg.week", ".timeline .group a[href^='/ns/']", ".filter [name=namespace]", ".filter [name=kind]",
     ".filter [name=state]", ".filter [name=q]", ".filter [name=label]", ".filter [name=team]", "a.sort", ".acts button.primary", ".legend"],
   "/namespaces?refresh=off": ["tbody th a[href^='/ns/']"],
   "/object/default/deploy/office-hours?refresh=off": [".lead strong", ".crumbs a[href^='/ns/default']", "#days", "#cost", "#do",

@@ -23,9 +23,8 @@ use crate::dashboard::{
 /// The number of last stops that are considered, and of those after which the workload was woken.
 const STOPS: usize = 5;
 const ENOUGH: usize = 3;
-/// A wake belongs to a stop if it begins before or at most this long after it, and ends within this time.
+/// A wake belongs to a stop if it begins at most this long after it.
 const LATEST_BEGIN: TimeDelta = TimeDelta::hours(2);
-const LATEST_END: TimeDelta = TimeDelta::hours(6);
 /// A shorter wake after the stop is no reason to move it.
 const SHORTEST: TimeDelta = TimeDelta::minutes(30);
 /// The suggested time is a multiple of this.
@@ -62,7 +61,7 @@ impl LaterStop {
         let ends = last.iter().filter_map(|stopped| {
             let of_stop = wakes.iter().rev().find_map(|wake| {
                 let end = wake.until.unwrap_or(now);
-                let is_after = end - *stopped >= SHORTEST && end - *stopped <= LATEST_END;
+                let is_after = end - *stopped >= SHORTEST;
                 (is_after && wake.from - *stopped <= LATEST_BEGIN).then_some(end)
             });
             let (end, stopped) = (of_stop?.with_timezone(&zone), stopped.with_timezone(&zone));
