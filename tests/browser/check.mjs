@@ -137,6 +137,8 @@ async function dragEdges(tab, browser, address) {
   expect("the hours after arrow keys", await hours(), "Mon-Fri 08:45-17:00");
   const said = await tab.evaluate(`(({ role, ariaLabel, ariaValueText }) => [role, ariaLabel, ariaValueText])(document.activeElement)`);
   expect("the focused edge", said, ["slider", "Start", "08:45"]);
+  await tab.drag(await edge("hours1"), { x: 0, y: stop.y });
+  expect("the hours after a drag beyond the start", await hours(), "Mon-Fri 08:45-09:00");
   // Typed times move the edges; other days hide them.
   const type = (text) => tab.evaluate(`{ const it = document.querySelector("[name=hours]"); it.value = ${JSON.stringify(text)};
     it.dispatchEvent(new Event("input", { bubbles: true })); }`);
