@@ -15,6 +15,7 @@ mod server;
 
 pub(crate) use harness::blackhole_proxy::BlackholeProxy;
 pub(crate) use harness::cases::{Case, Matrix, Plane};
+pub(crate) use harness::gate::Gate;
 pub(crate) use harness::profile::Profile;
 
 /// All cases.

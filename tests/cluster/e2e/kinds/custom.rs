@@ -19,6 +19,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         argo_rollout_stops_and_starts,
         finds_a_kind_that_is_installed_later_beside_a_forbidden_one,
         invalid_count_does_not_hide_other_objects_of_the_list,
+        ready_replicas_in_one_namespace_delay_no_start_in_another,
     ]
 }
 
@@ -217,4 +218,42 @@ fn invalid_count_does_not_hide_other_objects_of_the_list(plane: &ControlPlane) {
         });
     }
     team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
+}
+
+/// A start waits for an object of a custom kind only if the objects of the kind have `status.readyReplicas`. Every
+/// user can write that on an object of their own.
+fn ready_replicas_in_one_namespace_delay_no_start_in_another(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    define(plane, "kites.yaml", "toys.example.com/v1/kites");
+    allow_toys(plane, "kites");
+    let evil = TestNamespace::without_controller(plane, "shows-ready");
+    let mut team = TestNamespace::without_controller(plane, "shows-nothing");
+    let stop = soon(7);
+    let start = stop.plus(4);
+    let mut object = kite("dependency", json!(1), stop);
+    object["metadata"] = json!({"name": "dependency"});
+    create(&team, &object);
+    object["status"] = json!({"readyReplicas": 0});
+    create(&evil, &object);
+    for namespace in [&team, &evil] {
+        let web = deployment("web").replicas(2);
+        let web = web.stop(stop.text()).start(start.text());
+        namespace.create(web.annotation("dayshift/after", format!("{KITES}/dependency, 1h")));
+    }
+    let kinds = format!("deployments,{KITES}");
+    team.run(&["-n", evil.name(), "--kinds", &kinds]);
+    for namespace in [&team, &evil] {
+        namespace.await_stopped("web", start);
+    }
+    team.await_replicas("web", 2);
+    team.assert_punctual("web", 2, start);
+    let reported = team.await_event("web", "StartedWithout");
+    assert!(reported.contains("dependency"), "{reported}");
+    // In its own namespace, the field takes effect.
+    assert_eq!(evil.replicas("web"), 0);
+    let ready = r#"{"status": {"readyReplicas": 1}}"#;
+    let patch = ["patch", "kites/dependency", "--type=merge", "-p", ready];
+    evil.kubectl(&patch).success();
+    evil.await_replicas("web", 2);
+    team.stop_controllers();
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::e2e::activator::stand_ins::{await_stand_in, install, service};
 use crate::e2e::kinds::create;
 use crate::e2e::test_namespace::TestNamespace;
+use crate::reliability::Gate;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, is_full, nightly,
     scenarios, soon,
@@ -17,7 +18,11 @@ use crate::support::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Server; odd_objects_do_not_hide_others_from_commands],
+        scenarios![
+            Parts::Server;
+            odd_objects_do_not_hide_others_from_commands,
+            undecodable_responses_about_one_object_delay_no_other,
+        ],
         scenarios![Parts::Pods; odd_objects_do_not_affect_the_activator_of_others],
         nightly(scenarios![
             Parts::Server;
@@ -383,6 +388,41 @@ fn odd_objects_do_not_hide_others_from_commands(plane: &ControlPlane) {
         ["deep", "early", "late", "web", "wide", "wide-fields"]
     );
     evil.reset();
+}
+
+/// A proxy makes the responses to all patches of one object undecodable. A schedule changes it every second.
+fn undecodable_responses_about_one_object_delay_no_other(plane: &ControlPlane) {
+    let gate = Gate::with(plane, plane.install());
+    let evil = TestNamespace::without_controller(plane, "undecodable");
+    let good = TestNamespace::without_controller(plane, "beside-undecodable");
+    let stop = soon(12);
+    good.create(deployment("web").replicas(3).stop(stop.text()));
+    let often = deployment("garbled").replicas(1);
+    evil.create(often.annotation(
+        "dayshift/scale",
+        "0-58/2 * * * * * = 1; 1-59/2 * * * * * = 2",
+    ));
+    gate.garble("garbled");
+    let kubeconfig = plane.kubeconfig_via(&gate.url(), "dayshift", "dayshift");
+    let arguments = [
+        "run",
+        "-n",
+        evil.name(),
+        "-n",
+        good.name(),
+        "--kinds=deployments",
+    ];
+    let mut program = Dayshift::run_as(&kubeconfig, &arguments);
+    program.wait_ready();
+    good.await_adopted("web", stop);
+    good.await_replicas("web", 0);
+    good.assert_punctual("web", 1, stop);
+    let garbled = gate.open();
+    assert!(garbled > 3, "{garbled} responses");
+    let log = program.log();
+    assert!(!log.contains("nothing is sent for now"), "{log}");
+    assert_eq!(program.get("/readyz").map(|(status, _)| status), Some(200));
+    program.kill();
 }
 
 /// The memory limit of the activator in `manifests/activator.yaml`.

@@ -1,6 +1,7 @@
 //! An HTTP proxy in front of the API server that rejects requests, or leaves them without a response, for
 //! some time.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -8,13 +9,13 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use kube::Client;
 use kube::client::Body;
 use tokio::net::TcpListener;
 
-use crate::support::{Namespace, ServerThread};
+use crate::support::{ControlPlane, Namespace, ServerThread};
 
 /// How the proxy treats requests during a fault.
 #[derive(Clone, Copy)]
@@ -23,6 +24,9 @@ enum Fault {
     Refuses(u16, &'static str),
     /// Never responds to requests with this text in their query, not even after the fault.
     Swallows(&'static str),
+    /// Forwards patches whose path ends with this text, and replaces the body of the response with bytes that
+    /// cannot be decoded.
+    Garbles(&'static str),
 }
 
 /// A port of 127.0.0.1 that leads to the API server, for one user.
@@ -42,9 +46,13 @@ impl Gate {
     /// A proxy for the ServiceAccount `dayshift` of this Namespace: it sends every request as that account.
     pub(crate) fn before(namespace: &Namespace<'_>) -> Self {
         let plane = namespace.plane();
-        let kubeconfig = plane.kubeconfig_of(namespace.name(), "dayshift");
+        Self::with(plane, &plane.kubeconfig_of(namespace.name(), "dayshift"))
+    }
+
+    /// A proxy for the user of this kubeconfig.
+    pub(crate) fn with(plane: &ControlPlane, kubeconfig: &Path) -> Self {
         let inner = Arc::new(Inner {
-            client: plane.client_of(&kubeconfig),
+            client: plane.client_of(kubeconfig),
             fault: Mutex::default(),
             met: AtomicUsize::new(0),
         });
@@ -67,6 +75,11 @@ impl Gate {
     /// From now on does not respond to requests with this text in their query. Open watches continue.
     pub(crate) fn swallow(&self, query: &'static str) {
         *self.inner.fault.lock().unwrap() = Some(Fault::Swallows(query));
+    }
+
+    /// From now on makes the responses to patches of objects with this name undecodable.
+    pub(crate) fn garble(&self, name: &'static str) {
+        *self.inner.fault.lock().unwrap() = Some(Fault::Garbles(name));
     }
 
     /// Forwards everything again; returns how many requests were affected.
@@ -113,10 +126,18 @@ impl Inner {
                 self.met.fetch_add(1, Ordering::Relaxed);
                 std::future::pending::<()>().await;
             }
-            Some(Fault::Swallows(_)) | None => {}
+            Some(Fault::Swallows(_) | Fault::Garbles(_)) | None => {}
         }
+        let garbles = matches!(fault, Some(Fault::Garbles(name))
+            if head.method == Method::PATCH && head.uri.path().ends_with(name));
         let mut request = Request::from_parts(head, Body::from(body.to_vec()));
         request.headers_mut().remove("host");
-        self.client.send(request).await
+        let mut response = self.client.send(request).await?;
+        if garbles {
+            self.met.fetch_add(1, Ordering::Relaxed);
+            response.headers_mut().remove("content-length");
+            *response.body_mut() = Body::from(b"k8s\0\xff\xff".to_vec());
+        }
+        Ok(response)
     }
 }
