@@ -366,7 +366,7 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
     limited.allowed("dayshift/pause-");
     limited.allowed("dayshift/reason-");
 
-    // Without managedFields the policy does not know the time, and the message explains that.
+    // Without managedFields the policy knows only the time of creation, and the message explains that.
     let reset = [
         "patch",
         "deploy/web",
@@ -375,11 +375,12 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
         r#"{"metadata": {"managedFields": [{}]}}"#,
     ];
     team.kubectl(&reset).success();
-    let soon = (Utc::now() + TimeDelta::hours(1)).format("%Y-%m-%d %H:%MZ");
+    let after = |hours| (Utc::now() + TimeDelta::hours(hours)).format("%Y-%m-%d %H:%MZ");
     limited.refused(
-        &format!("dayshift/wake-until={soon}"),
+        &format!("dayshift/wake-until={}", after(13)),
         "has no managedFields",
     );
+    limited.allowed(&format!("dayshift/wake-until={}", after(1)));
 }
 
 fn limits_apply_to_the_config_map_of_a_team(plane: &ControlPlane) {
@@ -399,7 +400,29 @@ fn limits_apply_to_the_config_map_of_a_team(plane: &ControlPlane) {
     let denial = "denied request: wake-until ends later than 12h from now";
     assert!(refused.stderr.contains(denial), "{refused:?}");
     create("other").success();
-    // The API server records no managedFields for a ConfigMap that is created empty.
+    // The API server records no managedFields for a ConfigMap that is created empty, and none for later changes of it.
+    run(&["create", "configmap", "dayshift"]).success();
+    let wake = |hours| {
+        let until = (Utc::now() + TimeDelta::hours(hours))
+            .format("%Y-%m-%d %H:%MZ")
+            .to_string();
+        let patch = serde_json::json!({"data": {"wake-until": until}}).to_string();
+        run(&[
+            "patch",
+            "configmap",
+            "dayshift",
+            "--type=merge",
+            "-p",
+            &patch,
+        ])
+    };
+    let refused = wake(13);
+    assert!(
+        refused.stderr.contains("has no managedFields"),
+        "{refused:?}"
+    );
+    wake(1).success();
+    run(&["delete", "configmap", "dayshift"]).success();
     let hours = "--from-literal=hours=09:00-18:00";
     run(&["create", "configmap", "dayshift", hours]).success();
     let write = |data: serde_json::Value| {
