@@ -110,6 +110,7 @@ policy     templates/policy.yaml               replace "ROWS" $rows => replace "
 login      templates/users.yaml               "impersonate:user-info" "impersonate" => "impersonate" "impersonate"
 login      templates/users.yaml               with $login.groups => with $login.users
 login      templates/users.yaml               sessionAffinity: ClientIP => sessionAffinity: None
+activator  templates/activator.yaml           if .Values.activator.labeledNamespacesOnly => if true
 activator  templates/activator.yaml           parameterNotFoundAction: Deny => parameterNotFoundAction: Allow
 activator  templates/activator.yaml           endPort: 29999 => endPort: 30999
 activator  templates/activator.yaml           values: {{ toJson .Values.scope.namespaces }} => values: []
