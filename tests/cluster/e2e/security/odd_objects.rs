@@ -286,6 +286,24 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
             &patch,
         ])
         .success();
+    // The policy of dayshift's account is in force a moment after it is created. Until then, the first patch of
+    // `bytes` would replace what is not text.
+    let account = plane.install();
+    let foreign = r#"{"metadata": {"annotations": {"example.com/note": "x"}}}"#;
+    let foreign = [
+        "patch",
+        "deployment/web",
+        "-n",
+        good.name(),
+        "--type=merge",
+        "-p",
+        foreign,
+        "--dry-run=server",
+    ];
+    eventually("the policy of the account is in force", || {
+        let output = plane.kubectl_as(account, &foreign);
+        output.stderr.contains("denied request").then_some(())
+    });
     let arguments = ["run", "--namespace-selector", &label];
     let mut program = Dayshift::run(plane, &arguments);
     program.wait_ready();
