@@ -7,6 +7,11 @@ use std::{
     time::Duration,
 };
 
+use dayshift_cluster::{read::ObservedTeamDefaults, watch::ObjectSource};
+
+/// The newest ConfigMap of a team; `None` if it was deleted. Whether it comes from a list or a change.
+pub(super) type TeamEdit = (Option<ObservedTeamDefaults>, ObjectSource);
+
 /// How long an edit waits if too many preceded it, together with those that follow it.
 const WAIT: Duration = Duration::from_secs(1);
 

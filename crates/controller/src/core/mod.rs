@@ -16,9 +16,8 @@ use crate::{
         scheduler::Scheduler,
     },
     core::{
-        frequent_edits::FrequentEdits,
+        frequent_edits::{FrequentEdits, TeamEdit},
         io::{Effect, Input, Purpose, Request, Response},
-        observe::TeamEdit,
     },
     events::Events,
     followups::{jobs::Jobs, readiness::ReadinessTracker, reverts::Reverts, stops::Stops},

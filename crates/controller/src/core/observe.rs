@@ -16,6 +16,7 @@ use kube::ResourceExt as _;
 use crate::{
     core::{
         Core,
+        frequent_edits::TeamEdit,
         io::{Effect, WatchInput},
     },
     ids::WatchId,
@@ -26,9 +27,6 @@ use crate::{
     },
     telemetry::readiness::Condition,
 };
-
-/// The newest ConfigMap of a team; `None` if it was deleted. Whether it comes from a list or a change.
-pub(super) type TeamEdit = (Option<ObservedTeamDefaults>, ObjectSource);
 
 impl Core {
     /// Applies an event of a watch.

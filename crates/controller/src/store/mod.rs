@@ -29,7 +29,8 @@ use crate::{
 };
 
 pub(crate) use dependency_state::{Progress, reports_no_readiness};
-pub(crate) use observe::{ObjectChange, ObservationOrigin};
+pub(crate) use observe::ObjectChange;
+pub(crate) use watches::ObservationOrigin;
 
 mod dependency_state;
 pub(crate) mod history;

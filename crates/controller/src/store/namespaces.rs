@@ -20,8 +20,7 @@ use crate::{
     settings::{Settings, Watched},
     store::{
         namespace::{Namespace, NamespaceRecord, TeamRecord},
-        observe::ObservationOrigin,
-        watches::{Knowledge, WatchState, Watches},
+        watches::{Knowledge, ObservationOrigin, WatchState, Watches},
     },
 };
 

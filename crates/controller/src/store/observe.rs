@@ -15,22 +15,9 @@ use crate::{
     ids::{Id, WatchId},
     store::{
         DefaultsChange, Store, namespace::NamedObject, namespaces::NamespaceChange,
-        unscheduled::UnscheduledObject,
+        unscheduled::UnscheduledObject, watches::ObservationOrigin,
     },
 };
-
-/// The watch from which an observation comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ObservationOrigin {
-    pub(crate) watch: WatchId,
-    pub(crate) source: ObjectSource,
-}
-
-impl ObservationOrigin {
-    pub(super) fn is_list(self) -> bool {
-        self.source == ObjectSource::List
-    }
-}
 
 /// The effect of a watch event on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::{
 use dayshift_cluster::{
     connect::redacted_chain,
     delays::CALM,
-    watch::{Absence, WatchError},
+    watch::{Absence, ObjectSource, WatchError},
 };
 use dayshift_text::counted;
 use dayshift_workload::Kind;
@@ -19,6 +19,19 @@ use crate::{
     settings::{Scope, Watched},
     telemetry::{metrics::Telemetry, readiness::Condition},
 };
+
+/// The watch from which an observation comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ObservationOrigin {
+    pub(crate) watch: WatchId,
+    pub(crate) source: ObjectSource,
+}
+
+impl ObservationOrigin {
+    pub(super) fn is_list(self) -> bool {
+        self.source == ObjectSource::List
+    }
+}
 
 /// The state of each watch, by its number.
 pub(crate) struct Watches(Vec<WatchState>);
