@@ -14,8 +14,38 @@ use serde_json::{Value, json};
 
 use crate::{
     read::list::PAGE,
-    write::{FailureKind, ReadError, Writer, malformed, patch::Operations},
+    write::{FailureKind, PatchError, ReadError, Writer, malformed, patch::Operations},
 };
+
+impl Writer {
+    /// The Jobs of a namespace, in pages.
+    pub fn job_pages(&self, namespace: &str) -> JobPages<'_> {
+        JobPages {
+            writer: self,
+            path: jobs_path(namespace),
+            limit: PAGE,
+            next: Some(String::new()),
+        }
+    }
+
+    /// Suspends or resumes a Job of a CronJob, or removes only our label, if the Job is still as
+    /// observed.
+    ///
+    /// # Errors
+    /// See [`Writer::patch`].
+    pub async fn patch_job(
+        &self,
+        namespace: &str,
+        job: &Job,
+        change: JobChange,
+        cron_job: &str,
+    ) -> Result<(), PatchError> {
+        let uri = format!("{}/{}", jobs_path(namespace), job.name);
+        let patch = job_patch(job, change, cron_job, self.prefix());
+        self.patch_path(uri, &patch.into_patch()).await?;
+        Ok(())
+    }
+}
 
 /// The pages of the list of a namespace's Jobs.
 pub struct JobPages<'w> {
@@ -27,15 +57,6 @@ pub struct JobPages<'w> {
 }
 
 impl<'w> JobPages<'w> {
-    pub(super) fn new(writer: &'w Writer, namespace: &str) -> Self {
-        Self {
-            writer,
-            path: jobs_path(namespace),
-            limit: PAGE,
-            next: Some(String::new()),
-        }
-    }
-
     /// Reads the next page; `None` at the end. If a page is too large, it is requested again with a tenth of its
     /// size.
     ///
@@ -65,17 +86,12 @@ impl<'w> JobPages<'w> {
     }
 }
 
-pub(super) fn jobs_path(namespace: &str) -> String {
+fn jobs_path(namespace: &str) -> String {
     format!("{JOBS_ROOT}namespaces/{namespace}/jobs")
 }
 
 /// Makes the patch for a change, with tests of everything that the decision depends on.
-pub(super) fn job_patch(
-    job: &Job,
-    change: JobChange,
-    cron_job: &str,
-    prefix: &Prefix,
-) -> Operations {
+fn job_patch(job: &Job, change: JobChange, cron_job: &str, prefix: &Prefix) -> Operations {
     const MAP: [&str; 2] = ["metadata", "labels"];
     const SUSPEND: [&str; 2] = ["spec", "suspend"];
     let mut patch = Operations::default();

@@ -20,7 +20,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use dayshift_text::{cut_bytes, escape_json, printable};
 use dayshift_workload::{
-    AnnotationChange, Change, Job, JobChange, Kind, Observed, Prefix, TEAM_CONFIG_MAP, WorkloadRef,
+    AnnotationChange, Change, Kind, Observed, Prefix, TEAM_CONFIG_MAP, WorkloadRef,
     events::EventText,
     other_controllers::{ACTIVATOR, COMMANDS, CONTROLLER},
 };
@@ -54,7 +54,6 @@ use crate::{
     write::{
         error::{ApiResponse, proxy_status},
         events::event_body,
-        jobs::{job_patch, jobs_path},
         patch::{annotation_patch, namespace_patch, team_patch, wake_patch},
     },
 };
@@ -520,31 +519,6 @@ impl Writer {
 
 fn slice_path(namespace: &str, name: &str) -> String {
     format!("{SLICES_ROOT}namespaces/{namespace}/endpointslices/{name}")
-}
-
-impl Writer {
-    /// The Jobs of a namespace, in pages.
-    pub fn job_pages(&self, namespace: &str) -> JobPages<'_> {
-        JobPages::new(self, namespace)
-    }
-
-    /// Suspends or resumes a Job of a CronJob, or removes only our label, if the Job is still as
-    /// observed.
-    ///
-    /// # Errors
-    /// See [`Writer::patch`].
-    pub async fn patch_job(
-        &self,
-        namespace: &str,
-        job: &Job,
-        change: JobChange,
-        cron_job: &str,
-    ) -> Result<(), PatchError> {
-        let uri = format!("{}/{}", jobs_path(namespace), job.name);
-        let patch = job_patch(job, change, cron_job, self.prefix());
-        self.patch_path(uri, &patch.into_patch()).await?;
-        Ok(())
-    }
 }
 
 #[cfg(test)]
