@@ -11,37 +11,30 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarPublisher, Telemetry};
-use dayshift_schedule::{Calendar, CalendarError, CalendarName, Calendars, LoadedCalendar, Tzdata};
+use dayshift_schedule::{Calendar, CalendarName, Calendars, LoadedCalendar, Tzdata};
 use dayshift_text::printable;
 
-use crate::cli::file_contents::{FileDigest, FileReadError, INTERVAL, read_changed};
+use crate::cli::file_contents::{FileContents, FileDigest, INTERVAL, put_into_use};
 
 /// A calendar of `--calendar`, and the contents of its file when it was last read.
 #[derive(Clone, Debug)]
 pub struct CalendarFile {
     pub(crate) name: CalendarName,
     pub(crate) path: PathBuf,
-    pub(crate) contents: CalendarContents,
+    pub(crate) contents: FileContents<Arc<Calendar>>,
     /// The database for the zones in the file.
     tzdata: Tzdata,
 }
 
-/// The contents of a calendar file.
-#[derive(Clone, Debug)]
-pub(crate) struct CalendarContents {
-    /// The calendar, or an error that includes the name of the file.
-    pub(crate) calendar: LoadedCalendar,
-    /// The digest of the file, if it could be read.
-    pub(crate) digest: Option<FileDigest>,
-}
-
-/// Why a file cannot be used as a calendar. `Display` does not include the file name.
-#[derive(Debug, thiserror::Error)]
-enum CalendarFileError {
-    #[error("{0}")]
-    Read(#[from] FileReadError),
-    #[error("{0}")]
-    Parse(#[from] CalendarError),
+/// Reads a calendar. Returns `None` if the digest of the file is the known one.
+fn read_calendar(
+    path: &Path,
+    known: Option<FileDigest>,
+    tzdata: &Tzdata,
+) -> Option<FileContents<Arc<Calendar>>> {
+    FileContents::read(path, known, Calendar::MAX_FILE, |bytes| {
+        Calendar::parse_with(&bytes, tzdata).map(Arc::new)
+    })
 }
 
 impl CalendarFile {
@@ -64,31 +57,13 @@ impl CalendarFile {
             return Err(example.to_owned());
         }
         // Without a known digest, the file is always read.
-        let contents = CalendarContents::read(&path, None, tzdata).ok_or(example)?;
+        let contents = read_calendar(&path, None, tzdata).ok_or(example)?;
         Ok(Self {
             tzdata: tzdata.clone(),
             name,
             path,
             contents,
         })
-    }
-}
-
-impl CalendarContents {
-    /// Reads the file. Returns `None` if its digest is the known one.
-    pub(crate) fn read(path: &Path, known: Option<FileDigest>, tzdata: &Tzdata) -> Option<Self> {
-        let mut digest = None;
-        let read = read_changed(path, known, Calendar::MAX_FILE).map_err(CalendarFileError::from);
-        let calendar = read.and_then(|read| {
-            let Some((bytes, found)) = read else {
-                return Ok(None);
-            };
-            digest = Some(found);
-            Ok(Some(Arc::new(Calendar::parse_with(&bytes, tzdata)?)))
-        });
-        let said = |error| format!("{}: {error}", printable(&path.to_string_lossy())).into();
-        let calendar = calendar.map_err(said).transpose()?;
-        Some(Self { calendar, digest })
     }
 }
 
@@ -113,7 +88,7 @@ impl CalendarWatch {
     /// Watches files that have just been read.
     pub fn new(files: Vec<CalendarFile>) -> Self {
         let watched = |file: CalendarFile| WatchedCalendar {
-            in_force: file.contents.calendar.clone(),
+            in_force: file.contents.value.clone(),
             file,
         };
         Self {
@@ -142,42 +117,33 @@ impl CalendarWatch {
             self.remind(clock.now());
             clock.sleep_until(clock.now() + INTERVAL).await;
             // A slow disk should not block the controller, so files are read on another thread.
-            let (targets, files) = (self.targets(), self.files.len());
+            let targets: Vec<_> = self.files.iter().map(WatchedCalendar::target).collect();
             let read = tokio::task::spawn_blocking(move || {
                 let each = targets.into_iter();
-                each.map(|(path, digest, tzdata)| CalendarContents::read(&path, digest, &tzdata))
+                each.map(|(path, digest, tzdata)| read_calendar(&path, digest, &tzdata))
                     .collect::<Vec<_>>()
             });
             let results = read.await.unwrap_or_default();
-            debug_assert_eq!(results.len(), files);
+            debug_assert_eq!(results.len(), self.files.len());
             let mut is_news = false;
             for (watched, result) in self.files.iter_mut().zip(results) {
                 is_news |= result.is_some_and(|contents| watched.take(contents));
                 watched.publish(telemetry);
             }
             if is_news {
-                let named = self.files.iter();
-                let named =
-                    named.map(|watched| (watched.file.name.clone(), watched.in_force.clone()));
+                let named = self.files.iter().map(|WatchedCalendar { file, in_force }| {
+                    (file.name.clone(), in_force.clone())
+                });
                 publisher.publish(Calendars::from_files(named));
                 self.reminded = None;
             }
         }
     }
 
-    fn targets(&self) -> Vec<(PathBuf, Option<FileDigest>, Tzdata)> {
-        let files = self.files.iter().map(|watched| &watched.file);
-        files
-            .map(|file| (file.path.clone(), file.contents.digest, file.tzdata.clone()))
-            .collect()
-    }
-
     /// Warns once a day about calendars that end soon.
     fn remind(&mut self, now: DateTime<Utc>) {
-        if self
-            .reminded
-            .is_some_and(|at| at <= now && now < at + REMINDER)
-        {
+        let is_recent = |at: DateTime<Utc>| at <= now && now < at + REMINDER;
+        if self.reminded.is_some_and(is_recent) {
             return;
         }
         self.reminded = Some(now);
@@ -198,30 +164,30 @@ impl CalendarWatch {
 }
 
 impl WatchedCalendar {
+    fn target(&self) -> (PathBuf, Option<FileDigest>, Tzdata) {
+        let file = &self.file;
+        (file.path.clone(), file.contents.digest, file.tzdata.clone())
+    }
+
     /// Records new contents, and returns whether the calendar in use has changed.
-    fn take(&mut self, contents: CalendarContents) -> bool {
+    fn take(&mut self, contents: FileContents<Arc<Calendar>>) -> bool {
         let before = std::mem::replace(&mut self.file.contents, contents);
-        let read = &self.file.contents.calendar;
-        if before.calendar.as_ref().err() != read.as_ref().err() {
+        let read = &self.file.contents.value;
+        if before.value.as_ref().err() != read.as_ref().err() {
             self.log_reading();
         }
-        if read == &self.in_force || (read.is_err() && self.in_force.is_ok()) {
-            return false;
+        let is_change = put_into_use(&mut self.in_force, read);
+        if is_change && read.is_ok() {
+            let calendar = self.file.name.as_str();
+            tracing::info!(calendar, "the calendar has changed");
         }
-        if read.is_ok() {
-            tracing::info!(
-                calendar = self.file.name.as_str(),
-                "the calendar has changed"
-            );
-        }
-        self.in_force = read.clone();
-        true
+        is_change
     }
 
     /// Logs the error of the file, or that it can be read again.
     fn log_reading(&self) {
         let calendar = self.file.name.as_str();
-        match (&self.file.contents.calendar, &self.in_force) {
+        match (&self.file.contents.value, &self.in_force) {
             (Ok(_), _) => tracing::info!(calendar, "the calendar file can be read again"),
             (Err(why), Ok(_)) => tracing::error!(
                 calendar,
@@ -238,7 +204,7 @@ impl WatchedCalendar {
         let calendar = self.in_force.as_ref().ok();
         let end = calendar.and_then(|calendar| calendar.ends_on());
         telemetry.set_calendar_end(&self.file.name, end);
-        let is_valid = self.file.contents.calendar.is_ok();
+        let is_valid = self.file.contents.value.is_ok();
         telemetry.set_calendar_valid(&self.file.name, is_valid);
     }
 }
@@ -404,7 +370,7 @@ mod tests {
             ),
         ] {
             let file = CalendarFile::parse(&format!("de={file}")).unwrap();
-            let error = file.contents.calendar.unwrap_err();
+            let error = file.contents.value.unwrap_err();
             assert!(error.starts_with(expected), "{error}");
         }
     }

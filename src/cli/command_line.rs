@@ -1,10 +1,11 @@
-//! Parts of the command line that clap does not handle: flags before the subcommand, and the variables
-//! `DAYSHIFT_…` of flags.
+//! Parts of the command line that clap does not handle: flags before the subcommand, flags whose values
+//! decide how others are parsed, and the variables `DAYSHIFT_…` of flags.
 
 use std::ffi::OsString;
 
 use clap::{
-    Command, Error,
+    ArgAction, Command, Error,
+    builder::BoolishValueParser,
     error::{ContextKind, ContextValue},
     parser::ValueSource,
 };
@@ -44,6 +45,21 @@ pub(super) fn subcommand_first(command: &Command, arguments: Vec<OsString>) -> V
     arguments
 }
 
+/// The values of a flag, such as `--kind-file`, before the arguments are parsed.
+pub(super) fn values_of(flag: &str, arguments: &[OsString]) -> Vec<OsString> {
+    let mut values = Vec::new();
+    let mut words = arguments.iter().take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        let rest = word.to_str().and_then(|word| word.strip_prefix(flag));
+        match rest {
+            Some("") => values.extend(words.next().cloned()),
+            Some(rest) => values.extend(rest.strip_prefix('=').map(OsString::from)),
+            None => {}
+        }
+    }
+    values
+}
+
 const EVERYWHERE: [&str; 7] = [
     "annotation-prefix",
     "as",
@@ -78,7 +94,12 @@ pub(super) fn with_variables(command: Command, arguments: &[OsString]) -> Comman
             };
             let name = format!("DAYSHIFT_{}", long.replace('-', "_").to_uppercase());
             // The names follow from the flags, so listing them would only lengthen the help.
-            flag.env(name).hide_env(true)
+            let flag = flag.env(name).hide_env(true);
+            match flag.get_action() {
+                // A variable can contain `yes` or `1` too.
+                ArgAction::SetTrue => flag.value_parser(BoolishValueParser::new()),
+                _ => flag,
+            }
         })
     })
 }
@@ -140,7 +161,7 @@ mod tests {
         let value = |name: &'static str, short| Arg::new(name).long(name).short(short);
         let names = Arg::new("workloads").num_args(0..);
         let of = |name: &'static str| {
-            let flag = value("all-namespaces", 'A').action(clap::ArgAction::SetTrue);
+            let flag = value("all-namespaces", 'A').action(ArgAction::SetTrue);
             let all = [
                 value("namespace", 'n'),
                 value("selector", 'l'),

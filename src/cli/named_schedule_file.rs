@@ -2,7 +2,10 @@
 //!
 //! It is read when the flag is parsed, and again every 10 seconds while `run` runs.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{SchedulePublisher, Telemetry};
@@ -10,22 +13,27 @@ use dayshift_manifest::{ScheduleFile, SourceFile};
 use dayshift_text::printable;
 use dayshift_workload::{NamedSchedules, ParseContext};
 
-use crate::cli::file_contents::{FileDigest, INTERVAL, read_changed};
+use crate::cli::file_contents::{FileContents, FileDigest, FileValue, INTERVAL, put_into_use};
 
 /// The file of `--schedules`, and its contents when it was last read.
 #[derive(Clone, Debug)]
 pub struct NamedScheduleFile {
     path: PathBuf,
-    contents: ScheduleContents,
+    contents: FileContents<ScheduleFile>,
 }
 
-/// The contents of a file of named schedules.
-#[derive(Clone, Debug)]
-struct ScheduleContents {
-    /// The file, or an error that includes its name.
-    file: Result<ScheduleFile, String>,
-    /// The digest of the file, if it could be read.
-    digest: Option<FileDigest>,
+/// Reads a file of named schedules. Returns `None` if its digest is the known one.
+fn read_schedules(path: &Path, known: Option<FileDigest>) -> Option<FileContents<ScheduleFile>> {
+    FileContents::read(path, known, ScheduleFile::MAX_BYTES, |bytes| {
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text")?;
+        let name = printable(&path.to_string_lossy());
+        Ok::<_, &str>(ScheduleFile::parse(SourceFile::new(name, text)))
+    })
+}
+
+/// The schedules in use, or those of an unreadable file.
+fn in_use(schedules: FileValue<NamedSchedules>) -> NamedSchedules {
+    schedules.unwrap_or_else(|why| NamedSchedules::unreadable(&why))
 }
 
 impl NamedScheduleFile {
@@ -40,16 +48,13 @@ impl NamedScheduleFile {
             return Err(example.to_owned());
         }
         // Without a known digest, the file is always read.
-        let contents = ScheduleContents::read(&path, None).ok_or(example)?;
+        let contents = read_schedules(&path, None).ok_or(example)?;
         Ok(Self { path, contents })
     }
 
     /// The schedules, or those of an unreadable file.
     pub(crate) fn schedules(&self) -> NamedSchedules {
-        match self.contents.schedules() {
-            Ok(schedules) => schedules,
-            Err(why) => NamedSchedules::unreadable(&why),
-        }
+        in_use(self.value())
     }
 
     /// The file.
@@ -57,38 +62,17 @@ impl NamedScheduleFile {
     /// # Errors
     /// If it could not be read. The error includes its name.
     pub(crate) fn file(&self) -> Result<&ScheduleFile, &str> {
-        self.contents.file.as_ref().map_err(String::as_str)
+        self.contents.value.as_ref().map_err(|why| &**why)
     }
 
     /// Why the file has no schedules, if so.
-    pub(crate) fn error(&self) -> Option<String> {
-        self.contents.schedules().err()
-    }
-}
-
-impl ScheduleContents {
-    /// Reads the file. Returns `None` if its digest is the known one.
-    fn read(path: &Path, known: Option<FileDigest>) -> Option<Self> {
-        let name = printable(&path.to_string_lossy());
-        let (bytes, digest) = match read_changed(path, known, ScheduleFile::MAX_BYTES) {
-            Ok(read) => read?,
-            Err(error) => {
-                return Some(Self {
-                    file: Err(format!("{name}: {error}")),
-                    digest: None,
-                });
-            }
-        };
-        let text = String::from_utf8(bytes).map_err(|_| format!("{name}: it is not UTF-8 text"));
-        Some(Self {
-            file: text.map(|text| ScheduleFile::parse(SourceFile::new(name, text))),
-            digest: Some(digest),
-        })
+    pub(crate) fn error(&self) -> Option<Arc<str>> {
+        self.value().err()
     }
 
-    fn schedules(&self) -> Result<NamedSchedules, String> {
-        let file = self.file.as_ref().map_err(Clone::clone)?;
-        file.schedules().map_err(ToString::to_string)
+    fn value(&self) -> FileValue<NamedSchedules> {
+        let file = self.contents.value.as_ref().map_err(Arc::clone)?;
+        file.schedules().map_err(|error| error.to_string().into())
     }
 }
 
@@ -98,7 +82,7 @@ impl ScheduleContents {
 pub struct ScheduleWatch {
     file: Option<NamedScheduleFile>,
     /// The schedules that the controller uses.
-    in_force: NamedSchedules,
+    in_force: FileValue<NamedSchedules>,
     /// How the values are read, to report mistakes in the log.
     context: ParseContext,
     /// The mistakes that the log has reported.
@@ -108,10 +92,10 @@ pub struct ScheduleWatch {
 impl ScheduleWatch {
     /// Watches a file that has just been read.
     pub fn new(file: Option<NamedScheduleFile>, context: ParseContext) -> Self {
-        let in_force = file.as_ref().map(NamedScheduleFile::schedules);
+        let in_force = file.as_ref().map(NamedScheduleFile::value);
         Self {
             file,
-            in_force: in_force.unwrap_or_default(),
+            in_force: in_force.unwrap_or_else(|| Ok(NamedSchedules::default())),
             context,
             reported: Vec::new(),
         }
@@ -127,63 +111,44 @@ impl ScheduleWatch {
         let Some(mut file) = self.file.take() else {
             return std::future::pending().await;
         };
-        if let Some(why) = file.error() {
-            log_unreadable(&why, UnreadableEffect::RejectsWorkloads);
-        }
+        self.log_reading(None, &self.in_force);
         telemetry.set_schedules_valid(file.error().is_none());
         self.report_mistakes(&file);
         loop {
             clock.sleep_until(clock.now() + INTERVAL).await;
             // A slow disk or a large file must not block the controller.
             let (path, digest) = (file.path.clone(), file.contents.digest);
-            let read = tokio::task::spawn_blocking(move || ScheduleContents::read(&path, digest));
+            let read = tokio::task::spawn_blocking(move || read_schedules(&path, digest));
             let Ok(Some(contents)) = read.await else {
                 continue;
             };
             let before = file.error();
             file.contents = contents;
-            if let Some(schedules) = self.take(before.as_deref(), file.contents.schedules()) {
-                publisher.publish(schedules);
+            let read = file.value();
+            self.log_reading(before.as_deref(), &read);
+            if put_into_use(&mut self.in_force, &read) {
+                publisher.publish(in_use(read));
             }
             telemetry.set_schedules_valid(file.error().is_none());
             self.report_mistakes(&file);
         }
     }
 
-    /// Records the schedules of the file, or why it has none. Returns the schedules in use if they
-    /// have changed.
-    fn take(
-        &mut self,
-        before: Option<&str>,
-        read: Result<NamedSchedules, String>,
-    ) -> Option<NamedSchedules> {
-        let schedules = match read {
-            Ok(schedules) => {
-                if before.is_some() {
-                    tracing::info!("the file of schedules can be read again");
-                }
-                schedules
+    /// Logs why the file has no schedules, or that it has some again. `before` is the previous reason.
+    fn log_reading(&self, before: Option<&str>, read: &FileValue<NamedSchedules>) {
+        match read {
+            Ok(_) if before.is_some() => {
+                tracing::info!("the file of schedules can be read again");
             }
-            Err(why) => {
-                let is_in_force = self.in_force.is_readable();
-                let effect = match is_in_force {
-                    true => UnreadableEffect::KeepsSchedules,
-                    false => UnreadableEffect::RejectsWorkloads,
+            Err(why) if before != Some(&**why) => {
+                let effect = match self.in_force {
+                    Ok(_) => "the schedules read last stay in force until dayshift restarts",
+                    Err(_) => "every workload that names a schedule is rejected until it can",
                 };
-                if before != Some(why.as_str()) {
-                    log_unreadable(&why, effect);
-                }
-                if is_in_force {
-                    return None;
-                }
-                NamedSchedules::unreadable(&why)
+                tracing::error!("the file of schedules cannot be read; {effect}: {why}");
             }
-        };
-        if schedules == self.in_force {
-            return None;
+            _ => {}
         }
-        self.in_force = schedules.clone();
-        Some(schedules)
     }
 
     /// Logs the mistakes in the entries that are new.
@@ -198,25 +163,6 @@ impl ScheduleWatch {
         }
         self.reported = mistakes;
     }
-}
-
-/// The effect of a file that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UnreadableEffect {
-    KeepsSchedules,
-    RejectsWorkloads,
-}
-
-fn log_unreadable(why: &str, effect: UnreadableEffect) {
-    let effect = match effect {
-        UnreadableEffect::KeepsSchedules => {
-            "the schedules read last stay in force until dayshift restarts"
-        }
-        UnreadableEffect::RejectsWorkloads => {
-            "every workload that names a schedule is rejected until it can"
-        }
-    };
-    tracing::error!("the file of schedules cannot be read; {effect}: {why}");
 }
 
 #[cfg(test)]

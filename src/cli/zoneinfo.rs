@@ -12,6 +12,8 @@ use std::{
 use dayshift_schedule::Tzdata;
 use dayshift_text::counted;
 
+use crate::cli::command_line::values_of;
+
 /// The value of `--zoneinfo` that selects the bundled copy.
 const BUNDLED: &str = "bundled";
 
@@ -48,18 +50,7 @@ pub(super) fn given(
     arguments: &[OsString],
     variable: Option<OsString>,
 ) -> Option<(&'static str, OsString)> {
-    let mut given = None;
-    let mut words = arguments.iter().take_while(|word| *word != "--");
-    while let Some(word) = words.next() {
-        if word == FLAG {
-            given = words.next().cloned();
-        } else if let Some(value) = word
-            .to_str()
-            .and_then(|text| text.strip_prefix("--zoneinfo="))
-        {
-            given = Some(value.into());
-        }
-    }
+    let given = values_of(FLAG, arguments).pop();
     let variable = variable.filter(|directory| !directory.is_empty());
     given
         .map(|directory| (FLAG, directory))

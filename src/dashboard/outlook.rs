@@ -200,7 +200,7 @@ impl<'v> Outlook<'v> {
 
 /// The count that would run without the schedule.
 pub(super) fn full_count(spec: &ScheduleSpec, plan: &WorkloadPlan, seen: Replicas) -> Replicas {
-    let known = spec.largest_count().or(spec.replicas).or(plan.runs());
+    let known = spec.largest_count().or(spec.replicas).or(plan.runs);
     known.unwrap_or(seen)
 }
 

@@ -12,5 +12,5 @@ mod user_action;
 
 pub use simulation::{RunningSimulation, Simulation, is_fragment, missing_fields};
 pub use summary::{Requests, Summary, Usage};
-pub use timeline::{EventKind, MAX_IDLE, Speed, SpeedError, TimelineEvent};
+pub use timeline::{EventKind, MAX_IDLE, Speed, TimelineEvent};
 pub use user_action::{UserAction, UserChange, example_actions};

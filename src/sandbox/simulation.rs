@@ -144,10 +144,7 @@ impl Simulation {
     ///
     /// The rejection by the API server.
     pub fn load_namespace(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
-        let mut manifest = manifest.clone();
-        without_server_fields(&mut manifest);
-        let stored = self.api.apply(manifest).map_err(Box::new)?;
-        if let Ok(namespace) = serde_json::from_value(stored) {
+        if let Ok(namespace) = serde_json::from_value(self.apply(manifest)?) {
             self.observer.add_namespace(&namespace);
         }
         Ok(())
@@ -160,16 +157,20 @@ impl Simulation {
     ///
     /// The rejection by the API server.
     pub fn load_team_defaults(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
+        if let Ok(config_map) = serde_json::from_value(self.apply(manifest)?) {
+            self.observer.add_team_defaults(&config_map);
+        }
+        Ok(())
+    }
+
+    /// Stores an object, in a namespace that exists, and returns it.
+    fn apply(&self, manifest: &Value) -> Result<Value, Box<Status>> {
         let mut manifest = manifest.clone();
         without_server_fields(&mut manifest);
         if let Some(namespace) = manifest["metadata"]["namespace"].as_str() {
             self.api.namespace(namespace);
         }
-        let stored = self.api.apply(manifest).map_err(Box::new)?;
-        if let Ok(config_map) = serde_json::from_value(stored) {
-            self.observer.add_team_defaults(&config_map);
-        }
-        Ok(())
+        self.api.apply(manifest).map_err(Box::new)
     }
 
     /// Serves the kind of a manifest if it is a custom resource.
@@ -193,28 +194,12 @@ impl Simulation {
     }
 
     /// Runs the controller until just before `until`, or until `stop`. Events are passed to `emit` in order,
-    /// each at its time if a speed is set.
+    /// each at its time if a speed is set. The controller keeps running, until
+    /// [`RunningSimulation::finish`].
     ///
     /// # Errors
     ///
     /// An error of `emit`, which ends the run.
-    pub async fn run(
-        self,
-        until: DateTime<Utc>,
-        actions: Vec<UserAction>,
-        speed: Speed,
-        emit: impl FnMut(&TimelineEvent) -> io::Result<()>,
-        stop: impl Future<Output = ()>,
-    ) -> io::Result<Summary> {
-        let played = self.play(until, actions, speed, emit, stop).await?;
-        Ok(played.finish().await)
-    }
-
-    /// Like [`Self::run`], but the controller keeps running, for [`RunningSimulation::run_in_real_time`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::run`].
     pub async fn play(
         mut self,
         until: DateTime<Utc>,

@@ -1,6 +1,6 @@
 //! Derives the events that a run shows from changes in the cluster, and how fast it shows them.
 
-use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_activator::{RequestedWake, request_wakes};
@@ -13,7 +13,7 @@ use dayshift_cluster::{
 use dayshift_schedule::{Action, Boundary};
 use dayshift_workload::{
     Enforce, Inheritance, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas,
-    State, WorkloadRef, read,
+    ScheduleSpec, State, WorkloadRef, read,
     savings::{StoppedCapacity, stopped_capacity},
 };
 use kube::Resource as _;
@@ -151,19 +151,15 @@ impl Observer {
         object: &WorkloadRef,
         at: DateTime<Utc>,
     ) -> Result<Vec<RequestedWake>, &'static str> {
-        let all: Vec<_> = self
-            .watched
-            .values()
-            .map(|watched| &watched.observed)
-            .collect();
-        request_wakes(
-            object,
-            &all,
-            self.context.default_zone,
-            &self.context.tzdata,
-            &self.context.kinds,
-            at,
-        )
+        let watched = self.watched.values();
+        let all: Vec<_> = watched.map(|watched| &watched.observed).collect();
+        let ParseContext {
+            default_zone,
+            tzdata,
+            kinds,
+            ..
+        } = &self.context;
+        request_wakes(object, &all, *default_zone, tzdata, kinds, at)
     }
 
     /// The event for a request that wakes nothing.
@@ -173,18 +169,15 @@ impl Observer {
         at: DateTime<Utc>,
         why: &'static str,
     ) -> Option<TimelineEvent> {
-        let one = self
-            .watched
-            .get(&(object.full_name(), object.kind.clone()))?;
+        let key = (object.full_name(), object.kind.clone());
+        let one = self.watched.get(&key)?;
         Some(one.event(at, EventKind::IdleRequest(why), one.observed.replicas))
     }
 
     /// Finds an existing object.
     pub(super) fn object(&self, kind: &Kind, namespace: &str, name: &str) -> Option<WorkloadRef> {
-        let mut all = self
-            .watched
-            .values()
-            .map(|watched| &watched.observed.object);
+        let watched = self.watched.values();
+        let mut all = watched.map(|watched| &watched.observed.object);
         let is_it = |object: &&WorkloadRef| {
             object.kind == *kind && &*object.namespace == namespace && &*object.name == name
         };
@@ -320,18 +313,16 @@ impl Watched {
 
     /// Whether the schedule sets exact counts.
     fn is_exact(&self) -> bool {
-        matches!(&self.parsed, ParsedInputs::Scheduled(spec) if spec.largest_count().is_some())
+        let spec = self.parsed.spec();
+        spec.is_some_and(|spec| spec.largest_count().is_some())
     }
 
     /// Whether the controller reverted a count that a user raised.
     fn is_enforced(&self, before: &Observed) -> bool {
-        let ParsedInputs::Scheduled(spec) = &self.parsed else {
-            return false;
-        };
+        let is_on = |spec: &ScheduleSpec| spec.overrides.enforce != Enforce::No;
         let (old, new) = (before.state(), self.observed.state());
-        let is_down = new.phase.is_some_and(Phase::follows_a_stop);
-        spec.overrides.enforce != Enforce::No
-            && is_down
+        self.parsed.spec().is_some_and(is_on)
+            && new.phase.is_some_and(Phase::follows_a_stop)
             && (old.phase, old.last) == (new.phase, new.last)
             && before.replicas > self.observed.replicas
     }
@@ -350,12 +341,8 @@ impl Watched {
     }
 
     fn next_after(&self, at: DateTime<Utc>) -> Option<Boundary> {
-        match &self.parsed {
-            ParsedInputs::Scheduled(spec) => {
-                spec.next_after(&self.observed.object, self.observed.started(spec), at)
-            }
-            ParsedInputs::Invalid(_) | ParsedInputs::Unscheduled => None,
-        }
+        let spec = self.parsed.spec()?;
+        spec.next_after(&self.observed.object, self.observed.started(spec), at)
     }
 }
 
@@ -372,11 +359,6 @@ pub enum Speed {
     /// A positive multiple of real time.
     Times(f64),
 }
-
-/// The error for a text that is not a speed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write how many simulated seconds pass in one, such as 3600 or 86400, or max")]
-pub struct SpeedError;
 
 impl Speed {
     /// One day per second.
@@ -395,26 +377,16 @@ impl Speed {
 }
 
 impl FromStr for Speed {
-    type Err = SpeedError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, SpeedError> {
-        if text == "max" {
-            return Ok(Self::Max);
-        }
-        let times: f64 = text.parse().map_err(|_| SpeedError)?;
-        if times.is_finite() && times > 0.0 {
-            Ok(Self::Times(times))
-        } else {
-            Err(SpeedError)
-        }
-    }
-}
-
-impl fmt::Display for Speed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Max => f.write_str("max"),
-            Self::Times(times) => times.fmt(f),
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            _ if text == "max" => Ok(Self::Max),
+            Ok(times) if f64::is_finite(times) && times > 0.0 => Ok(Self::Times(times)),
+            _ => Err(
+                "write how many simulated seconds pass in one, such as 3600 or 86400, or max"
+                    .to_owned(),
+            ),
         }
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::ManifestWorkload;
 use dayshift_schedule::Action;
-use dayshift_workload::{Key, Kind, ParseContext, ParsedInputs, Prefix, read};
+use dayshift_workload::{Key, Kind, ParseContext, Prefix, read};
 use serde_json::{Value, json};
 
 /// A change that a user makes to a workload.
@@ -80,12 +80,9 @@ pub fn example_actions(
     context: &ParseContext,
 ) -> Vec<UserAction> {
     let action = |name: &str, action: Action, later: TimeDelta, change: UserChange| {
-        let workload = workloads
-            .iter()
-            .find(|workload| &*workload.object.name == name)?;
-        let ParsedInputs::Scheduled(spec) = read(&workload.inputs, context) else {
-            return None;
-        };
+        let mut workloads = workloads.iter();
+        let workload = workloads.find(|workload| &*workload.object.name == name)?;
+        let spec = read(&workload.inputs, context).into_spec()?;
         let mut at = from;
         loop {
             let boundary = spec.next_after(&workload.object, None, at)?;

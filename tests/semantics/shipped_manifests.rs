@@ -71,7 +71,9 @@ fn patch_mounts_its_volume(patch_name: &str, text: &str, variable_name: &str, pa
         let source = SourceFile::new("manifest", text.to_owned());
         let contents = source.contents(&Prefix::default(), "default", &KindTable::default());
         assert!(contents.errors.is_empty(), "{:?}", contents.errors);
-        let manifests = source.manifests(&Prefix::default(), "default", &KindTable::default());
+        let manifests = source
+            .manifests(&Prefix::default(), "default", &KindTable::default())
+            .workloads;
         serde_json::from_value(manifests.into_iter().next().unwrap().1).unwrap()
     };
     // Fields that the API server requires in addition, which a patch does not need.

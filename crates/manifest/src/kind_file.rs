@@ -42,6 +42,10 @@ const KEYS: [&str; 11] = [
 
 type DefinitionError = (Location, String);
 
+fn wrong<T>(node: &Node<'_>, message: impl Into<String>) -> Result<T, DefinitionError> {
+    Err((node.place.clone(), message.into()))
+}
+
 impl SourceFile {
     /// Reads a kind file: a list of maps, or maps in documents of their own.
     pub fn kind_definitions(&self) -> KindDefinitions {
@@ -68,63 +72,53 @@ impl SourceFile {
 }
 
 fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
-    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if row.entries().is_empty() {
-        let message = format!(
-            "a kind definition is a map with `resource`, not {}",
-            row.type_name()
-        );
-        return Err(wrong(row, message));
+        let message = "a kind definition is a map with `resource`, not";
+        return wrong(row, format!("{message} {}", row.type_name()));
     }
-    if let Some(entry) = row
-        .entries()
-        .iter()
-        .find(|entry| !KEYS.contains(&entry.name()))
-    {
+    let mut entries = row.entries().iter();
+    if let Some(entry) = entries.find(|entry| !KEYS.contains(&entry.name())) {
         let name = entry.name();
         let help = nearest(name, KEYS).map_or_else(
             || format!("write one of {}", KEYS.join(", ")),
             |nearest| format!("did you mean `{nearest}`?"),
         );
-        let message = format!(
-            "`{}` is not a key of a kind definition; {help}",
-            quote(name)
-        );
-        return Err(wrong(&entry.key, message));
+        let name = quote(name);
+        let message = format!("`{name}` is not a key of a kind definition; {help}");
+        return wrong(&entry.key, message);
     }
     let text = |key: &str, example: &str| {
         let node = row.get(key);
         let text = node.and_then(Node::text).filter(|text| !text.is_empty());
-        text.ok_or_else(|| match node {
-            None => wrong(row, format!("`{key}` is missing; write {key}: {example}")),
-            Some(node) => wrong(
+        let example = format!("write {key}: {example}");
+        match (text, node) {
+            (Some(text), _) => Ok(text),
+            (None, None) => wrong(row, format!("`{key}` is missing; {example}")),
+            (None, Some(node)) => wrong(
                 node,
-                format!("{} is not a text; write {key}: {example}", node.described()),
+                format!("{} is not a text; {example}", node.described()),
             ),
-        })
+        }
     };
     let resource = text("resource", "widgets.example.com")?.to_lowercase();
     let (plural, group) = resource.split_once('.').unwrap_or((&resource, ""));
     if !is_dns_label(plural) || !is_dns_subdomain(group) || !group.contains('.') {
         let place = row.get("resource").unwrap_or(row);
-        return Err(wrong(place, resource_message(&resource, plural, group)));
+        return wrong(place, resource_message(&resource, plural, group));
     }
     let name = text("kind", "Widget")?.to_owned();
     if !is_dns_label(&name.to_lowercase()) {
         let place = row.get("kind").unwrap_or(row);
         let message = format!("`{}` is not the name of a kind; write Widget", quote(&name));
-        return Err(wrong(place, message));
+        return wrong(place, message);
     }
     let path = match (row.get("field"), row.get("annotation")) {
         (Some(field), None) => spec_path(field)?,
         (None, Some(node)) => {
             let name = text("annotation", "example.com/stopped")?;
             if !is_label_key(&name.to_lowercase()) {
-                let message = format!(
-                    "{} is not the name of an annotation; write example.com/stopped",
-                    node.described()
-                );
-                return Err(wrong(node, message));
+                let message = "is not the name of an annotation; write example.com/stopped";
+                return wrong(node, format!("{} {message}", node.described()));
             }
             ["metadata", "annotations", name]
                 .map(str::to_owned)
@@ -132,21 +126,22 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
         }
         (Some(_), Some(both)) => {
             let message = "`field` cannot be combined with `annotation`; write one of them";
-            return Err(wrong(both, message.to_owned()));
+            return wrong(both, message);
         }
         (None, None) => {
             let message =
                 "`field` is missing; write field: spec.paused, or annotation: example.com/stopped";
-            return Err(wrong(row, message.to_owned()));
+            return wrong(row, message);
         }
     };
     let content = parse_content(row, &path)?;
     if let (Some(node), CustomField::Replicas | CustomField::Exact) =
         (row.get("instances"), &content)
     {
-        let message =
-            "the count of this definition is already the number of its instances".to_owned();
-        return Err(wrong(node, message));
+        return wrong(
+            node,
+            "the count of this definition is already the number of its instances",
+        );
     }
     let pod_groups = size(row, &content)?;
     let resource = (plural, group);
@@ -224,31 +219,29 @@ fn size(row: &Node<'_>, content: &CustomField) -> Result<Vec<PodGroup>, Definiti
     if let (Some(first), Some(_)) = (resources.first(), instances.first())
         && resources.len() != instances.len()
     {
-        let message = format!(
-            "`resources` and `instances` go together, and there are {} and {} of them",
-            resources.len(),
-            instances.len()
+        let (resources, instances) = (resources.len(), instances.len());
+        let message = "`resources` and `instances` go together, and there are";
+        return wrong(
+            first,
+            format!("{message} {resources} and {instances} of them"),
         );
-        return Err((first.place.clone(), message));
     }
     let is_count = matches!(content, CustomField::Replicas | CustomField::Exact);
     let mut parts = Vec::new();
     for index in 0..instances.len().max(resources.len()) {
         let path = |of: &[&Node<'_>]| of.get(index).map(|field| listed_path(field)).transpose();
         let (number, pods) = (path(&instances)?, path(&resources)?);
-        let place =
-            |fields: &[&Node<'_>]| fields.get(index).map_or(row, |field| *field).place.clone();
+        let place = resources.get(index).map_or(row, |field| *field);
         let lists = [&number, &pods].map(|path| path.as_ref().map(|(list, _)| list));
         let list = match lists {
             [Some(number), Some(pods)] if number != pods => {
-                let message = "it is not in the same list as its `instances`".to_owned();
-                return Err((place(&resources), message));
+                return wrong(place, "it is not in the same list as its `instances`");
             }
             [list, other] => list.or(other).cloned().unwrap_or_default(),
         };
         if is_count && (!list.is_empty() || index > 0) {
             let message = "the pods of a count have `resources` in one place, outside of lists";
-            return Err((place(&resources), message.to_owned()));
+            return wrong(place, message);
         }
         parts.push(PodGroup {
             list,
@@ -275,11 +268,8 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), Definitio
         }
     }
     if rest.is_empty() {
-        let message = format!(
-            "{} ends in a list; write spec.pools[].size",
-            field.described()
-        );
-        return Err((field.place.clone(), message));
+        let message = "ends in a list; write spec.pools[].size";
+        return wrong(field, format!("{} {message}", field.described()));
     }
     Ok((list, rest))
 }
@@ -289,13 +279,12 @@ fn spec_path(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
     let tokens = tokens_of(field)?;
     if tokens.iter().any(|token| token.ends_with(PodGroup::EACH)) {
         let message = format!("{} goes through a list; write one field", field.described());
-        return Err((field.place.clone(), message));
+        return wrong(field, message);
     }
     Ok(tokens)
 }
 
 fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
-    let wrong = |message: String| (field.place.clone(), message);
     let text = field.text().unwrap_or_default();
     let tokens: Vec<String> = match text.strip_prefix('/') {
         Some(pointer) => pointer
@@ -314,22 +303,17 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
         |token: &String| !name(token).is_empty() && !name(token).ends_with(PodGroup::EACH);
     let is_whole = tokens.len() >= 2 && tokens.iter().all(is_name);
     if !is_whole || tokens[0] != "spec" {
-        return Err(wrong(format!(
-            "{} is not a field of spec; write spec.paused or /spec/paused",
-            field.described()
-        )));
+        let message = "is not a field of spec; write spec.paused or /spec/paused";
+        return wrong(field, format!("{} {message}", field.described()));
     }
     if let Some(reason) = reserved_reason(&name(&tokens[1])) {
-        return Err(wrong(format!(
-            "a kind definition cannot name {}: {reason}",
-            field.described()
-        )));
+        let message = format!("a kind definition cannot name {}", field.described());
+        return wrong(field, format!("{message}: {reason}"));
     }
     Ok(tokens)
 }
 
 fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionError> {
-    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     let is_annotation = is_annotation(path);
     let written = row.get("holds");
     let kind = written.and_then(Node::text).unwrap_or("switch");
@@ -337,30 +321,22 @@ fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, Definit
     let stray = of_switch.into_iter().find_map(|key| row.get(key));
     match (kind, written) {
         ("switch", _) => switch(row, path),
-        ("time", Some(node)) if !is_annotation => {
-            Err(wrong(node, "only an annotation can hold a time".to_owned()))
+        ("time", Some(node)) if !is_annotation => wrong(node, "only an annotation can hold a time"),
+        ("replicas" | "exact", Some(node)) if is_annotation || path.len() != 2 => {
+            let message = "only a field directly below spec can hold a count, such as spec.size";
+            wrong(node, message)
         }
-        ("replicas" | "exact", Some(node)) if is_annotation || path.len() != 2 => Err(wrong(
-            node,
-            "only a field directly below spec can hold a count, such as spec.size".to_owned(),
-        )),
         ("time" | "replicas" | "exact", _) if stray.is_some() => {
-            let place = stray.unwrap_or(row);
-            Err(wrong(
-                place,
-                format!("a definition with holds: {kind} has no on/off values"),
-            ))
+            let message = format!("a definition with holds: {kind} has no on/off values");
+            wrong(stray.unwrap_or(row), message)
         }
         ("time", _) => Ok(CustomField::Time),
         ("replicas", _) => Ok(CustomField::Replicas),
         ("exact", _) => Ok(CustomField::Exact),
         (_, node) => {
             let node = node.unwrap_or(row);
-            let message = format!(
-                "{} is not switch, replicas, exact or time",
-                node.described()
-            );
-            Err(wrong(node, message))
+            let message = "is not switch, replicas, exact or time";
+            wrong(node, format!("{} {message}", node.described()))
         }
     }
 }
@@ -371,35 +347,29 @@ fn is_annotation(path: &[String]) -> bool {
 }
 
 fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionError> {
-    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if path == ["spec", "replicas"] {
-        let message = "spec.replicas is a count; write holds: replicas, or holds: exact".to_owned();
-        return Err(wrong(row.get("field").unwrap_or(row), message));
+        let message = "spec.replicas is a count; write holds: replicas, or holds: exact";
+        return wrong(row.get("field").unwrap_or(row), message);
     }
     let value = |key: &str| {
         let Some(node) = row.get(key) else {
             return Ok(None);
         };
         match (node.scalar(), node.written()) {
-            (Some(Scalar::Bool(_)), Some(text)) if is_annotation(path) => Err(wrong(
-                node,
-                format!(
-                    "`{text}` is true or false to YAML, and an annotation is a text; write {key}: \"{text}\""
-                ),
-            )),
+            (Some(Scalar::Bool(_)), Some(text)) if is_annotation(path) => {
+                let message = "is true or false to YAML, and an annotation is a text; write";
+                wrong(node, format!("`{text}` {message} {key}: \"{text}\""))
+            }
             (Some(Scalar::Bool(flag)), _) => Ok(Some(SwitchConstant::Flag(flag))),
             (Some(Scalar::Text), Some(text)) => Ok(Some(SwitchConstant::Text(text.to_owned()))),
-            _ => Err(wrong(
-                node,
-                format!("{} is not true, false or a text", node.described()),
-            )),
+            _ => {
+                let message = format!("{} is not true, false or a text", node.described());
+                wrong(node, message)
+            }
         }
     };
     let Some(stopped) = value("stopped")? else {
-        return Err(wrong(
-            row,
-            "`stopped` is missing; write stopped: true".to_owned(),
-        ));
+        return wrong(row, "`stopped` is missing; write stopped: true");
     };
     let running = value("running")?;
     let is_like = |running: &SwitchConstant| {
@@ -408,11 +378,8 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
     if let (Some(value), Some(node)) = (&running, row.get("running"))
         && (!is_like(value) || *value == stopped)
     {
-        let message = format!(
-            "{} is not another value like that of `stopped`",
-            node.described()
-        );
-        return Err(wrong(node, message));
+        let message = "is not another value like that of `stopped`";
+        return wrong(node, format!("{} {message}", node.described()));
     }
     let is_absent_stopped = match row.get("absent") {
         None => false,
@@ -422,11 +389,11 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
             Some("stopped") => {
                 let message = "an object without the field is stopped, so its value while \
                     running is unknown; write running: too";
-                return Err(wrong(node, message.to_owned()));
+                return wrong(node, message);
             }
             _ => {
                 let message = format!("{} is not running or stopped", node.described());
-                return Err(wrong(node, message));
+                return wrong(node, message);
             }
         },
     };
@@ -435,7 +402,7 @@ fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionErro
         && (beside.starts_with(path) || path.starts_with(beside))
     {
         let message = format!("{} is not beside the field of the switch", node.described());
-        return Err(wrong(node, message));
+        return wrong(node, message);
     }
     Ok(CustomField::Switch(Switch {
         is_absent_stopped,

@@ -32,5 +32,5 @@ pub use objects::{
 };
 pub use schedule_file::{ScheduleEntry, ScheduleFile};
 pub use search::{FileSearch, OpenedFiles, STANDARD_INPUT};
-pub use source::{MAX_BYTES, OpenError, SourceFile};
+pub use source::{MAX_BYTES, Manifests, OpenError, SourceFile};
 pub use yaml::{SyntaxError, node::Location};

@@ -52,6 +52,17 @@ pub struct SourceFile {
     is_found: bool,
 }
 
+/// Objects of a file, each as kubectl would send it.
+#[derive(Clone, Debug, Default)]
+pub struct Manifests {
+    /// The workloads.
+    pub workloads: Vec<(ManifestWorkload, Value)>,
+    /// The Namespaces.
+    pub namespaces: Vec<Value>,
+    /// The ConfigMaps with the defaults of teams.
+    pub team_defaults: Vec<Value>,
+}
+
 impl SourceFile {
     /// A text with the name that errors give it.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
@@ -150,49 +161,27 @@ impl SourceFile {
         }
     }
 
-    /// The readable workloads, each with the whole object as kubectl would send it.
-    pub fn manifests(
-        &self,
-        prefix: &Prefix,
-        namespace: &str,
-        kinds: &KindTable,
-    ) -> Vec<(ManifestWorkload, Value)> {
-        let mut manifests = Vec::new();
-        self.objects(prefix, namespace, kinds, |found| {
-            if let FoundObject::Workload(workload, node) = found {
+    /// The readable objects that a cluster needs to run the schedules.
+    pub fn manifests(&self, prefix: &Prefix, namespace: &str, kinds: &KindTable) -> Manifests {
+        let mut manifests = Manifests::default();
+        self.objects(prefix, namespace, kinds, |found| match found {
+            FoundObject::Workload(workload, node) => {
                 let mut manifest = node.json();
                 let metadata = &mut manifest["metadata"];
                 if metadata["name"].is_null() {
                     metadata["name"] = (*workload.object.name).into();
                 }
-                manifests.push((*workload, manifest));
+                manifests.workloads.push((*workload, manifest));
             }
-        });
-        manifests
-    }
-
-    /// The Namespaces, each as kubectl would send it.
-    pub fn namespaces(&self, prefix: &Prefix, kinds: &KindTable) -> Vec<Value> {
-        let mut namespaces = Vec::new();
-        self.objects(prefix, "default", kinds, |found| {
-            if let FoundObject::Namespace(_, node) = found {
-                namespaces.push(node.json());
-            }
-        });
-        namespaces
-    }
-
-    /// The ConfigMaps with the defaults of teams, each as kubectl would send it.
-    pub fn team_defaults(&self, prefix: &Prefix, namespace: &str, kinds: &KindTable) -> Vec<Value> {
-        let mut found = Vec::new();
-        self.objects(prefix, namespace, kinds, |object| {
-            if let FoundObject::TeamDefaults(team, node) = object {
+            FoundObject::Namespace(_, node) => manifests.namespaces.push(node.json()),
+            FoundObject::TeamDefaults(team, node) => {
                 let mut manifest = node.json();
                 manifest["metadata"]["namespace"] = (*team.namespace).into();
-                found.push(manifest);
+                manifests.team_defaults.push(manifest);
             }
+            _ => {}
         });
-        found
+        manifests
     }
 
     /// All objects that affect schedules, and all errors. If a workload is invalid, the others are

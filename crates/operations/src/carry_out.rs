@@ -50,6 +50,10 @@ pub enum OverrideReport {
 /// Receives each report.
 type ReportSink<'a> = &'a mut (dyn FnMut(OverrideReport) + Send);
 
+fn done(subject: &str, what: &str) -> OverrideReport {
+    OverrideReport::Done(format!("{subject} {what}"))
+}
+
 fn failure(text: String) -> OverrideReport {
     OverrideReport::Failed {
         text,
@@ -87,16 +91,11 @@ impl OverrideRequest {
         self.send(client, selection, |observed, answer| {
             let subject = selection.subject(&observed.object);
             match answer {
-                Ok(RequestOutcome::Unchanged) => {
-                    report_to(OverrideReport::Done(format!("{subject} unchanged")));
-                }
-                Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
-                Ok(RequestOutcome::Scaled(it)) => {
-                    let what = synced_text(it, self.now);
-                    report_to(OverrideReport::Done(format!(
-                        "{subject} {what}{}",
-                        self.dry()
-                    )));
+                Ok(RequestOutcome::Unchanged) => report_to(done(&subject, "unchanged")),
+                Ok(RequestOutcome::Annotated(workload)) => annotated.push(*workload),
+                Ok(RequestOutcome::Scaled(count)) => {
+                    let what = synced_text(count, self.now) + self.dry();
+                    report_to(done(&subject, &what));
                 }
                 Err(error) => {
                     let failed = failure_text(&self.requested);
@@ -117,10 +116,7 @@ impl OverrideRequest {
                 for workload in &annotated {
                     let subject = selection.subject(&workload.object);
                     let texts = annotations_text(&workload.annotations, &self.prefix);
-                    report_to(OverrideReport::Done(format!(
-                        "{subject} {texts}{}",
-                        self.dry()
-                    )));
+                    report_to(done(&subject, &(texts + self.dry())));
                 }
             }
         }
@@ -152,18 +148,13 @@ impl OverrideRequest {
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Done(workload, seen) => {
                 let what = done_text(workload, seen, self);
-                report_to(OverrideReport::Done(format!(
-                    "{} {what}",
-                    subject(workload)
-                )));
+                report_to(done(&subject(workload), &what));
             }
             WaitEvent::TimedOut(workload, seen)
                 if let Some(what) = changed(workload, seen, &self.prefix) =>
             {
-                let subject = subject(workload);
-                report_to(failure(format!(
-                    "{subject}: annotated, but another client has changed that since: {what}"
-                )));
+                let text = "annotated, but another client has changed that since";
+                report_to(failure(format!("{}: {text}: {what}", subject(workload))));
             }
             WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
                 report_to(failure(format!(
@@ -203,18 +194,15 @@ impl OverrideRequest {
         match *event {
             WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
             WaitEvent::Rejected(workload, why) => {
+                let subject = subject(workload);
                 for line in why.lines() {
-                    let subject = subject(workload);
-                    report_to(failure(format!(
-                        "{subject}: its schedule is rejected: {line}"
-                    )));
+                    let text = format!("{subject}: its schedule is rejected: {line}");
+                    report_to(failure(text));
                 }
             }
             WaitEvent::Deleted(workload) => {
-                report_to(failure(format!(
-                    "{}: annotated, then deleted",
-                    subject(workload)
-                )));
+                let text = format!("{}: annotated, then deleted", subject(workload));
+                report_to(failure(text));
             }
             WaitEvent::Unwatched(error) => report_to(cluster_error(format!(
                 "annotated, but the command cannot see whether a controller acts: {error}"
@@ -225,10 +213,8 @@ impl OverrideRequest {
             }
             WaitEvent::TimedOut(workload, seen) | WaitEvent::Done(workload, seen) => {
                 let (what, subject) = (action(workload, self.now), subject(workload));
-                report_to(failure(format!(
-                    "{subject}: {what}, but {}",
-                    unready_text(seen, limit)
-                )));
+                let but = unready_text(seen, limit);
+                report_to(failure(format!("{subject}: {what}, but {but}")));
             }
         }
     }
@@ -282,11 +268,8 @@ impl OverrideRequest {
                 } else {
                     annotations_text(&annotated.annotations, &self.prefix) + self.dry()
                 };
-                let kept = annotated.kept_text(name);
-                report_to(namespace_report(
-                    &annotated,
-                    format!("{subject} {texts}{kept}"),
-                ));
+                let text = format!("{subject} {texts}{}", annotated.kept_text(name));
+                report_to(namespace_report(&annotated, text));
             }
         }
         for unreadable in &annotated.unreadable {
@@ -304,16 +287,17 @@ impl OverrideRequest {
         report_to: ReportSink<'_>,
     ) {
         let subject = namespace.owner.subject(name);
-        let (mut obeyed, mut late, mut others) = (0, Vec::new(), Vec::new());
+        let (mut obeyed, mut late, mut first_late) = (0, 0, None);
+        let mut others = Vec::new();
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
             WaitEvent::Done(..) => obeyed += 1,
             WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
-                let why = || inaction_reason(seen, workload.zone, self.now);
-                late.push(
-                    late.is_empty()
-                        .then(|| format!("{}: {}", workload.object, why())),
-                );
+                late += 1;
+                first_late.get_or_insert_with(|| {
+                    let why = inaction_reason(seen, workload.zone, self.now);
+                    format!("{}: {why}", workload.object)
+                });
             }
             event => {
                 let subject =
@@ -334,14 +318,14 @@ impl OverrideRequest {
         let text = format!("{subject} {action}: {obeyed} of {all}{replaced}{kept}");
         report_to(namespace_report(namespace, text));
         others.into_iter().for_each(&mut *report_to);
-        if let Some(Some(first)) = late.first() {
+        if let Some(first) = first_late {
             let hint = match namespace.owner {
                 DefaultsOwner::Namespace => "",
                 DefaultsOwner::Team => "; does it run with --team-defaults?",
             };
             report_to(failure(format!(
                 "{subject}: annotated, but no controller has acted on {} within {} s; {first}{hint}",
-                counted(late.len(), "workload"),
+                counted(late, "workload"),
                 limit.as_secs()
             )));
         }
@@ -425,16 +409,14 @@ impl OverrideRequest {
                         namespace,
                         name,
                     }) => {
-                        let is_it = |one: &AnnotatedWorkload| {
-                            let object = &one.object;
-                            (object.kind.clone(), &*object.namespace, &*object.name)
-                                == (kind, &*namespace, &*name)
-                        };
                         waiting.retain(|_, one| {
-                            if is_it.clone()(one) {
+                            let object = &one.object;
+                            let is_it = (&object.kind, &*object.namespace, &*object.name)
+                                == (&kind, &*namespace, &*name);
+                            if is_it {
                                 report(WaitEvent::Deleted(one));
                             }
-                            !is_it.clone()(one)
+                            !is_it
                         });
                         continue;
                     }

@@ -29,7 +29,7 @@ mod until;
 
 pub use carry_out::OverrideReport;
 pub use extra_window::{ExtraWindowRequest, WindowEnd};
-pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
+pub use live_schedules::LiveSchedules;
 pub use live_view::{EventNeeds, Follower, LiveView, SharedView};
 pub use namespace_overrides::{AnnotatedNamespace, DefaultsOwner, NamespaceError};
 pub use override_messages::{

@@ -1,44 +1,14 @@
 //! Reads the objects of a cluster that have schedules of other tools, as if they were manifest files,
 //! for `dayshift convert`.
 
-use dayshift_cluster::read::{
-    FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces,
+use dayshift_cluster::{
+    Query,
+    read::{FindError, QueryPart, RawList, get_raw, list_raw, namespace_exists, no_namespaces},
 };
 use dayshift_manifest::SourceFile;
 use dayshift_workload::KindTable;
 use kube::Client;
 use serde_json::{Map, Value, json};
-
-/// The objects to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LiveQuery {
-    /// Selected objects. `namespaces` of the core group are cluster-scoped.
-    Named {
-        /// The namespace of the objects.
-        namespace: String,
-        /// The objects.
-        names: Vec<LiveName>,
-    },
-    /// All objects of one namespace and its Namespace, or of all namespaces. If there is a label
-    /// selector, only workloads.
-    All {
-        /// The namespace; `None` for all.
-        namespace: Option<String>,
-        /// If given, only workloads with matching labels.
-        selector: Option<String>,
-    },
-}
-
-/// A namespaced object, or a Namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiveName {
-    /// For example `apps/v1`.
-    pub api_version: String,
-    /// For example `deployments`.
-    pub plural: String,
-    /// The name of the object.
-    pub name: String,
-}
 
 /// The objects that were read.
 #[derive(Clone, Debug, Default)]
@@ -47,15 +17,6 @@ pub struct LiveSchedules {
     pub sources: Vec<SourceFile>,
     /// Why some objects were not read.
     pub problems: Vec<String>,
-}
-
-/// A collection that is listed if no objects are selected.
-#[derive(Clone, Copy)]
-struct ListedCollection<'r> {
-    api_version: &'r str,
-    plural: &'r str,
-    kind: &'r str,
-    role: ScheduleRole,
 }
 
 /// How an object is related to schedules.
@@ -69,105 +30,80 @@ enum ScheduleRole {
     Schedule,
 }
 
-const fn collection(
-    role: ScheduleRole,
-    api_version: &'static str,
-    plural: &'static str,
-    kind: &'static str,
-) -> ListedCollection<'static> {
-    ListedCollection {
-        api_version,
-        plural,
-        kind,
-        role,
-    }
-}
+/// A collection of objects: their role, API version, plural and kind.
+type Collection<'r> = (ScheduleRole, &'r str, &'r str, &'r str);
 
-const COLLECTIONS: [ListedCollection<'_>; 11] = [
-    collection(ScheduleRole::Namespace, "v1", "namespaces", "Namespace"),
-    collection(
-        ScheduleRole::Workload,
-        "apps/v1",
-        "deployments",
-        "Deployment",
-    ),
-    collection(
-        ScheduleRole::Workload,
-        "apps/v1",
-        "statefulsets",
-        "StatefulSet",
-    ),
-    collection(ScheduleRole::Workload, "batch/v1", "cronjobs", "CronJob"),
-    collection(
-        ScheduleRole::Workload,
-        "autoscaling/v2",
-        "horizontalpodautoscalers",
-        "HorizontalPodAutoscaler",
-    ),
+/// The collections that are listed if no objects are selected.
+#[rustfmt::skip]
+const COLLECTIONS: [Collection<'_>; 11] = [
+    (ScheduleRole::Namespace, "v1", "namespaces", "Namespace"),
+    (ScheduleRole::Workload, "apps/v1", "deployments", "Deployment"),
+    (ScheduleRole::Workload, "apps/v1", "statefulsets", "StatefulSet"),
+    (ScheduleRole::Workload, "batch/v1", "cronjobs", "CronJob"),
+    (ScheduleRole::Workload, "autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
     // Other tools scale these kinds and dayshift does not. The conversion reports those with a schedule.
-    collection(ScheduleRole::Workload, "apps/v1", "daemonsets", "DaemonSet"),
-    collection(ScheduleRole::Workload, "batch/v1", "jobs", "Job"),
-    collection(
-        ScheduleRole::Workload,
-        "policy/v1",
-        "poddisruptionbudgets",
-        "PodDisruptionBudget",
-    ),
-    collection(
-        ScheduleRole::Schedule,
-        "kube-green.com/v1alpha1",
-        "sleepinfos",
-        "SleepInfo",
-    ),
-    collection(
-        ScheduleRole::Schedule,
-        "autoscaling.alibabacloud.com/v1beta1",
-        "cronhorizontalpodautoscalers",
-        "CronHorizontalPodAutoscaler",
-    ),
-    collection(
-        ScheduleRole::Schedule,
-        "keda.sh/v1alpha1",
-        "scaledobjects",
-        "ScaledObject",
-    ),
+    (ScheduleRole::Workload, "apps/v1", "daemonsets", "DaemonSet"),
+    (ScheduleRole::Workload, "batch/v1", "jobs", "Job"),
+    (ScheduleRole::Workload, "policy/v1", "poddisruptionbudgets", "PodDisruptionBudget"),
+    (ScheduleRole::Schedule, "kube-green.com/v1alpha1", "sleepinfos", "SleepInfo"),
+    (ScheduleRole::Schedule, "autoscaling.alibabacloud.com/v1beta1", "cronhorizontalpodautoscalers", "CronHorizontalPodAutoscaler"),
+    (ScheduleRole::Schedule, "keda.sh/v1alpha1", "scaledobjects", "ScaledObject"),
 ];
 
 impl LiveSchedules {
-    /// Reads the objects.
+    /// Reads the workloads that a query names, and some Namespaces.
+    ///
+    /// # Errors
+    /// If the API server cannot be reached or fails, or rejects a request.
+    pub async fn named(
+        client: &Client,
+        query: &Query,
+        namespaces: &[String],
+    ) -> Result<Self, FindError> {
+        let mut found = Self::default();
+        for QueryPart {
+            kind,
+            namespace,
+            name,
+        } in query.parts()
+        {
+            if let (Some(namespace), Some(name)) = (namespace, name) {
+                let resource = (&*kind.api_version(), kind.plural());
+                found.read_one(client, resource, namespace, name).await?;
+            }
+        }
+        for name in namespaces {
+            let resource = ("v1", "namespaces");
+            found.read_one(client, resource, "", name).await?;
+        }
+        Ok(found)
+    }
+
+    /// Reads all objects of one namespace and its Namespace, or of all namespaces. If there is a label
+    /// selector, only the workloads that match it.
     ///
     /// # Errors
     /// If the API server cannot be reached or fails. A missing permission is not an error; it is one of
     /// the problems.
-    pub async fn read(client: &Client, query: &LiveQuery) -> Result<Self, FindError> {
+    pub async fn all(
+        client: &Client,
+        namespace: Option<&str>,
+        selector: Option<&str>,
+    ) -> Result<Self, FindError> {
         let mut found = Self::default();
-        match query {
-            LiveQuery::Named { namespace, names } => {
-                for name in names {
-                    found.read_one(client, namespace, name).await?;
-                }
+        for collection in COLLECTIONS {
+            if selector.is_none() || collection.0 == ScheduleRole::Workload {
+                let read = found.read_all(client, collection, namespace, selector);
+                read.await?;
             }
-            LiveQuery::All {
-                namespace,
-                selector,
-            } => {
-                let (namespace, selector) = (namespace.as_deref(), selector.as_deref());
-                for resource in COLLECTIONS {
-                    if selector.is_none() || resource.role == ScheduleRole::Workload {
-                        found
-                            .read_all(client, resource, namespace, selector)
-                            .await?;
-                    }
-                }
-                found.read_operators(client, namespace, selector).await?;
-                if let Some(name) = namespace
-                    && found.sources.is_empty()
-                    && found.problems.is_empty()
-                    && namespace_exists(client, name).await == Some(false)
-                {
-                    found.problems.push(no_namespaces(&[name]));
-                }
-            }
+        }
+        found.read_operators(client, namespace, selector).await?;
+        if let Some(name) = namespace
+            && found.sources.is_empty()
+            && found.problems.is_empty()
+            && namespace_exists(client, name).await == Some(false)
+        {
+            found.problems.push(no_namespaces(&[name]));
         }
         Ok(found)
     }
@@ -175,14 +111,10 @@ impl LiveSchedules {
     async fn read_one(
         &mut self,
         client: &Client,
+        (api_version, plural): (&str, &str),
         namespace: &str,
-        wanted: &LiveName,
+        name: &str,
     ) -> Result<(), FindError> {
-        let LiveName {
-            api_version,
-            plural,
-            name,
-        } = wanted;
         let path = object_path(api_version, plural, namespace, name);
         match get_raw(client, &path).await? {
             Some(object) => self.add(plural, &[object], |object| trimmed(object, api_version, "")),
@@ -196,16 +128,10 @@ impl LiveSchedules {
     async fn read_all(
         &mut self,
         client: &Client,
-        resource: ListedCollection<'_>,
+        (role, api_version, plural, kind): Collection<'_>,
         namespace: Option<&str>,
         selector: Option<&str>,
     ) -> Result<(), FindError> {
-        let ListedCollection {
-            api_version,
-            plural,
-            kind,
-            role,
-        } = resource;
         let list = match (role, namespace) {
             (ScheduleRole::Namespace, Some(name)) => {
                 let path = object_path(api_version, plural, "", name);
@@ -268,16 +194,11 @@ impl LiveSchedules {
             let group = groups.iter().find(|group| group["name"] == kind.group());
             let preferred =
                 group.and_then(|group| group["preferredVersion"]["groupVersion"].as_str());
-            let Some(api_version) = preferred else {
-                continue;
-            };
-            let resource = ListedCollection {
-                api_version,
-                plural: kind.plural(),
-                kind: kind.name(),
-                role: ScheduleRole::Workload,
-            };
-            self.read_all(client, resource, namespace, selector).await?;
+            if let Some(version) = preferred {
+                let collection = (ScheduleRole::Workload, version, kind.plural(), kind.name());
+                let read = self.read_all(client, collection, namespace, selector);
+                read.await?;
+            }
         }
         Ok(())
     }
@@ -352,11 +273,8 @@ fn with_spec(object: &Value, api_version: &str, kind: &str) -> Value {
 }
 
 fn collection_path(api_version: &str, plural: &str, namespace: Option<&str>) -> String {
-    let root = if api_version.contains('/') {
-        "apis"
-    } else {
-        "api"
-    };
+    let is_core = !api_version.contains('/');
+    let root = if is_core { "api" } else { "apis" };
     match namespace {
         Some(namespace) => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
         None => format!("/{root}/{api_version}/{plural}"),

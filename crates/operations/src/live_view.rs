@@ -213,10 +213,8 @@ impl LiveView {
                 let unreadable = self.unreadable_parts();
                 if unreadable.len() == self.parts.len() {
                     // The first error in the order of the query, whichever part failed last.
-                    return unreadable
-                        .into_iter()
-                        .next()
-                        .map_or(Ok(()), |first| Err(first.error));
+                    let first = unreadable.into_iter().next();
+                    return first.map_or(Ok(()), |first| Err(first.error));
                 }
             }
             Err(error) => return Err(error),
@@ -337,11 +335,8 @@ impl LiveView {
             let is_in_namespace = part.namespace.as_deref().is_none_or(|own| own == namespace);
             part.kind == *kind && part.name.is_none() && is_in_namespace
         };
-        let mut parts = self
-            .parts
-            .iter()
-            .filter(|live| is_of(&live.part))
-            .peekable();
+        let parts = self.parts.iter();
+        let mut parts = parts.filter(|live| is_of(&live.part)).peekable();
         self.query.selector().is_none()
             && parts.peek().is_some()
             && !parts.any(|live| matches!(live.state, PartState::Unreadable(_)))
@@ -524,11 +519,8 @@ impl Follower<'_> {
         self.events_at = self.clock.now() + SCALER_REFRESH;
         let view = &mut *self.view.get();
         update(&mut view.waiting_starts, waiting_starts, &mut view.version);
-        update(
-            &mut view.correction_limits,
-            correction_limits,
-            &mut view.version,
-        );
+        let (limits, version) = (&mut view.correction_limits, &mut view.version);
+        update(limits, correction_limits, version);
     }
 
     /// Reads the clock of the API server. A response ends an outage.

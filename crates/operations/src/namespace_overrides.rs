@@ -12,7 +12,7 @@ use dayshift_cluster::{
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     AnnotationChange, Annotations, Inputs, Key, Observed, Origin, Override, OverrideCommand,
-    ParsedInputs, Prefix, ScheduleSpec, TEAM_CONFIG_MAP, WorkloadRef, read,
+    Prefix, ScheduleSpec, TEAM_CONFIG_MAP, WorkloadRef, read,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -233,24 +233,22 @@ impl OverrideRequest {
         let object = read.map_err(|error| owner.read_error(error))?;
         let (found, unreadable_parts) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
-            let observed = found.iter();
+            let observed = found
+                .iter()
+                .map(|(kind, found)| found.observe(kind, &self.prefix));
             observed
-                .map(|(kind, workload)| defaults.applied(workload.observe(kind, &self.prefix)))
+                .map(|observed| defaults.applied(observed))
                 .collect()
         };
         let read = async || owner.read(&writer, name).await;
         retry(&object, read, async |object| {
             let (own, defaults) = object.values(name, &self.prefix);
-            if !of(&defaults)
-                .iter()
-                .any(|observed| self.spec(observed).is_some())
-            {
-                let first = unreadable_parts.first();
-                return Err(
-                    first.map_or(NamespaceError::NothingScheduled, |unreadable| {
-                        unreadable.error.clone().into()
-                    }),
-                );
+            let all = of(&defaults);
+            if all.iter().all(|observed| self.spec(observed).is_none()) {
+                return Err(match unreadable_parts.first() {
+                    Some(unreadable) => unreadable.error.clone().into(),
+                    None => NamespaceError::NothingScheduled,
+                });
             }
             // A Namespace without a schedule can still override the schedules of its workloads.
             let inputs = Inputs::from_own(own.clone().into()).or_always_on();
@@ -268,7 +266,6 @@ impl OverrideRequest {
                 kept: 0,
                 defaults,
             };
-            let all = of(&annotated.defaults);
             self.find_affected(&mut annotated, all);
             if let Some(previewed) = previewed {
                 namespace_changed_since(previewed, &annotated, &self.prefix)
@@ -364,10 +361,7 @@ impl OverrideRequest {
         if observed.deleting {
             return None;
         }
-        match read(&observed.scheduled_inputs(), &self.context) {
-            ParsedInputs::Scheduled(spec) => Some(spec),
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
-        }
+        read(&observed.scheduled_inputs(), &self.context).into_spec()
     }
 }
 
@@ -385,7 +379,7 @@ impl Retry for NamespaceError {
         match self {
             Self::Patch(error) | Self::WriteTeam(error) => error.is_retriable(),
             Self::Read(error) | Self::ReadTeam(error) => error.is_retriable(),
-            Self::Missing | Self::NothingScheduled | Self::Request(_) | Self::Find(_) => false,
+            _ => false,
         }
     }
 }
@@ -396,12 +390,7 @@ impl NamespaceError {
         match self {
             Self::NothingScheduled => true,
             Self::Request(error) => error.is_refusal(),
-            Self::Missing
-            | Self::Read(_)
-            | Self::Patch(_)
-            | Self::ReadTeam(_)
-            | Self::WriteTeam(_)
-            | Self::Find(_) => false,
+            _ => false,
         }
     }
 

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
-    AnnotationChange, Author, CountKind, Kind, Observed, Origin, Override, OverrideCommand,
-    ParsedInputs, Pause, Prefix, Replicas, TEAM_CONFIG_MAP,
+    AnnotationChange, Author, CountKind, Kind, Observed, Origin, Override, OverrideCommand, Pause,
+    Prefix, Replicas, TEAM_CONFIG_MAP,
     events::{
         Condition, Message, Subject, describe_command, reason_text, specified, sync_help, user_text,
     },
@@ -93,25 +93,17 @@ pub(crate) fn done_text(
     request: &OverrideRequest,
 ) -> String {
     let (before, after) = (annotated.before, seen.replicas);
-    let counts = if before == after {
-        match seen.object.kind.counts() {
-            CountKind::Replicas | CountKind::Exact => format!("replicas {after}"),
-            counts => counts.short_text(after),
-        }
-    } else {
-        let counts = seen.object.kind.counts();
-        format!(
-            "{} -> {}",
-            counts.short_text(before),
-            counts.short_text(after)
-        )
+    let counts = seen.object.kind.counts();
+    let [was, is] = [before, after].map(|count| counts.short_text(count));
+    let counts = match counts {
+        _ if before != after => format!("{was} -> {is}"),
+        CountKind::Replicas | CountKind::Exact => format!("replicas {after}"),
+        _ => is,
     };
     let outlook = match annotated.command.begun() {
         Some(Override::Pause(Pause::Forever)) => {
-            format!(
-                "; dayshift changes nothing until `{}`",
-                command("resume", seen, request)
-            )
+            let resume = command("resume", seen, request);
+            format!("; dayshift changes nothing until `{resume}`")
         }
         Some(over) => {
             let does = match over {
@@ -129,10 +121,8 @@ pub(crate) fn done_text(
         }
         None => match annotated.inherited_override {
             Some((origin, by)) => {
-                let zone = match read(&seen.inputs, &request.context) {
-                    ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
-                    ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
-                };
+                let spec = read(&seen.inputs, &request.context).into_spec();
+                let zone = spec.map_or(annotated.zone, |spec| spec.schedule.zone());
                 let text = override_text(by, zone, request.now);
                 let owner = match origin {
                     Origin::Team => "team",
@@ -157,9 +147,7 @@ pub fn replaced_text(replaced: Option<&ReplacedOverride>) -> String {
 
 /// What the schedule will do with an object after a resume.
 fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
-    let ParsedInputs::Scheduled(spec) = read(&seen.inputs, &request.context) else {
-        return None;
-    };
+    let spec = read(&seen.inputs, &request.context).into_spec()?;
     let now = request.now;
     if let Some(required) = seen.contradicted_action(&spec, now) {
         let message = Message {
@@ -199,9 +187,7 @@ pub(crate) fn inaction_reason(seen: &Observed, zone: Zone, now: DateTime<Utc>) -
 pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<String> {
     seen.phase()?;
     let parsed = read(&seen.inputs, &request.context);
-    let ParsedInputs::Scheduled(spec) = &parsed else {
-        return None;
-    };
+    let spec = parsed.spec()?;
     let waiting = waiting_start(&parsed, seen, Some(request.now), request.now)?;
     let condition = Condition::Waits {
         needed: waiting.needed,

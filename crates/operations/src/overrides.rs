@@ -72,6 +72,24 @@ impl RequestedOverride {
             Self::Undo(_) => "undo",
         }
     }
+
+    /// The override command, whose end is determined by `at`.
+    fn command_at(
+        &self,
+        at: impl Fn(&Until) -> Result<DateTime<Utc>, UntilError>,
+    ) -> Result<OverrideCommand, UntilError> {
+        Ok(OverrideCommand::Begin(match self {
+            Self::Wake(until) => Override::Wake(at(until)?),
+            Self::Sleep(until, RequestWakes::Allowed) => Override::Sleep(at(until)?),
+            Self::Sleep(until, RequestWakes::Ignored) => {
+                return Ok(OverrideCommand::BeginClosedSleep(at(until)?));
+            }
+            Self::Pause(None) => Override::Pause(Pause::Forever),
+            Self::Pause(Some(until)) => Override::Pause(Pause::Until(at(until)?)),
+            // An undo was replaced by the request for the object.
+            Self::Resume | Self::Sync | Self::Undo(_) => return Ok(OverrideCommand::Resume),
+        }))
+    }
 }
 
 /// A request for an override of workloads.
@@ -368,38 +386,13 @@ impl OverrideRequest {
     ) -> Result<(OverrideCommand, Zone), RequestError> {
         // The end of the override depends on the time zone, and the time zone does not depend on the
         // override. So the time zone is found with a placeholder.
-        let probe = match &self.requested {
-            RequestedOverride::Wake(_) => {
-                OverrideCommand::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC))
-            }
-            RequestedOverride::Sleep(..) => {
-                OverrideCommand::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC))
-            }
-            RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
-            // An undo was replaced by the request for the object.
-            RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
-                OverrideCommand::Resume
-            }
-        };
+        let probe = self
+            .requested
+            .command_at(|_| Ok(DateTime::<Utc>::MAX_UTC))?;
         let zone = probe.zone(inputs, &self.context, self.now)?;
-        let at = |until: &Until| until.in_zone(zone, self.now);
-        let command = match &self.requested {
-            RequestedOverride::Wake(until) => OverrideCommand::Begin(Override::Wake(at(until)?)),
-            RequestedOverride::Sleep(until, RequestWakes::Allowed) => {
-                OverrideCommand::Begin(Override::Sleep(at(until)?))
-            }
-            RequestedOverride::Sleep(until, RequestWakes::Ignored) => {
-                OverrideCommand::BeginClosedSleep(at(until)?)
-            }
-            RequestedOverride::Pause(until) => {
-                let until = until.as_ref().map(at).transpose()?;
-                let pause = until.map_or(Pause::Forever, Pause::Until);
-                OverrideCommand::Begin(Override::Pause(pause))
-            }
-            RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
-                OverrideCommand::Resume
-            }
-        };
+        let command = self
+            .requested
+            .command_at(|until| until.in_zone(zone, self.now))?;
         Ok((command, zone))
     }
 
@@ -426,10 +419,8 @@ impl OverrideRequest {
         let Some(new) = command.begun() else {
             return Ok(None);
         };
-        let ParsedInputs::Scheduled(spec) = read(inputs, &self.context) else {
-            return Ok(None);
-        };
-        let Some(active) = spec.overrides.own.at(self.now) else {
+        let spec = read(inputs, &self.context).into_spec();
+        let Some(active) = spec.and_then(|spec| spec.overrides.own.at(self.now)) else {
             return Ok(None);
         };
         let is_same_kind = mem::discriminant(&active) == mem::discriminant(&new);
@@ -471,25 +462,17 @@ impl OverrideRequest {
         command: OverrideCommand,
         observed: &Observed,
     ) -> Option<(Origin, Override)> {
-        match read(&observed.inputs, &self.context) {
-            ParsedInputs::Scheduled(spec) if command == OverrideCommand::Resume => {
-                spec.overrides.inherited_at(self.now)
-            }
-            _ => None,
-        }
+        let spec = read(&observed.inputs, &self.context).into_spec();
+        let spec = spec.filter(|_| command == OverrideCommand::Resume)?;
+        spec.overrides.inherited_at(self.now)
     }
 
     /// The place of the override that an object inherits, if it has none of its own to end.
     fn held_by(&self, observed: &Observed) -> Option<Origin> {
-        match read(&observed.inputs, &self.context) {
-            ParsedInputs::Scheduled(spec) if spec.overrides.own_keys().is_empty() => {
-                let (origin, _) = spec.overrides.inherited_at(self.now)?;
-                Some(origin)
-            }
-            ParsedInputs::Scheduled(_) | ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => {
-                None
-            }
-        }
+        let spec = read(&observed.inputs, &self.context).into_spec();
+        let overrides = spec?.overrides;
+        let (origin, _) = overrides.inherited_at(self.now)?;
+        overrides.own_keys().is_empty().then_some(origin)
     }
 
     fn sync(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
@@ -512,13 +495,7 @@ impl Retry for RequestError {
         match self {
             Self::Patch(error) => error.is_retriable(),
             Self::Read(error) => error.is_retriable(),
-            Self::Override(_)
-            | Self::Shortens(_)
-            | Self::Until(_)
-            | Self::Changed(_)
-            | Self::Unwatched(_)
-            | Self::Window(_)
-            | Self::MissingKindDefinition(_) => false,
+            _ => false,
         }
     }
 }

@@ -48,7 +48,9 @@ pub fn run(bytes: &[u8]) {
 
 fn plan(source: &SourceFile, from: DateTime<Utc>) {
     let prefix = Prefix::default();
-    let manifests = source.manifests(&prefix, "default", &KindTable::default());
+    let manifests = source
+        .manifests(&prefix, "default", &KindTable::default())
+        .workloads;
     let planner = Planner {
         period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
         context: Zone::UTC.into(),

@@ -46,22 +46,7 @@ impl ConnectionArgs {
             purpose: command,
         }
     }
-}
 
-/// Why a command could not use its cluster.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ClusterError {
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    #[error("{error} (the server is {server})")]
-    Unavailable { error: FindError, server: String },
-    #[error(transparent)]
-    Find(FindError),
-    #[error("cannot create timers or sockets: {0}")]
-    System(#[from] io::Error),
-}
-
-impl ConnectionArgs {
     /// A client that retries when the server is busy and reports that once, and the server's address.
     pub(crate) async fn patient_client(
         self,
@@ -71,7 +56,12 @@ impl ConnectionArgs {
         let is_told = Once::new();
         let tell = move |pause: Duration| {
             if pause >= REPORTED_FROM {
-                is_told.call_once(|| print_note(&busy(pause)));
+                let seconds = pause.as_secs();
+                is_told.call_once(|| {
+                    print_note(&format!(
+                        "the API server is busy and asks to wait {seconds} s; waiting"
+                    ));
+                });
             }
         };
         Ok((with_retry_after(client, tell), server))
@@ -102,9 +92,17 @@ impl ConnectionArgs {
 /// Shorter pauses are not reported.
 const REPORTED_FROM: Duration = Duration::from_secs(5);
 
-fn busy(pause: Duration) -> String {
-    let seconds = pause.as_secs();
-    format!("the API server is busy and asks to wait {seconds} s; waiting")
+/// Why a command could not use its cluster.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClusterError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("{error} (the server is {server})")]
+    Unavailable { error: FindError, server: String },
+    #[error(transparent)]
+    Find(FindError),
+    #[error("cannot create timers or sockets: {0}")]
+    System(#[from] io::Error),
 }
 
 impl ClusterError {

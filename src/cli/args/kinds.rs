@@ -9,12 +9,14 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_manifest::{OpenError, SourceFile, SyntaxError};
+use dayshift_manifest::{Location, OpenError, SourceFile, SyntaxError};
 use dayshift_text::quote;
 use dayshift_workload::{
     Kind, KindTable, NotStopped,
     names::{is_dns_label, is_dns_subdomain},
 };
+
+use crate::cli::command_line::values_of;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KindArgs {
@@ -122,7 +124,6 @@ fn is_version(text: &str) -> bool {
     number.starts_with(|c: char| c.is_ascii_digit())
 }
 
-const KIND_FILE_FLAG: &str = "--kind-file";
 /// Only `run` reads this variable.
 pub(crate) const KIND_FILE_VARIABLE: &str = "DAYSHIFT_KIND_FILE";
 
@@ -148,22 +149,11 @@ pub(crate) enum KindFileError {
 
 /// The kind files named in the arguments, or else in the variable.
 pub(crate) fn given_kind_files(arguments: &[OsString], variable: Option<OsString>) -> Vec<PathBuf> {
-    let mut given: Vec<PathBuf> = Vec::new();
-    let mut words = arguments.iter().take_while(|word| *word != "--");
-    while let Some(word) = words.next() {
-        if word == KIND_FILE_FLAG {
-            given.extend(words.next().map(PathBuf::from));
-        } else if let Some(value) = word
-            .to_str()
-            .and_then(|word| word.strip_prefix("--kind-file="))
-        {
-            given.push(value.into());
-        }
-    }
+    let mut given = values_of("--kind-file", arguments);
     let is_run = arguments.get(1).is_some_and(|word| word == "run");
     let variable = variable.filter(|text| is_run && given.is_empty() && !text.is_empty());
-    given.extend(variable.map(PathBuf::from));
-    given
+    given.extend(variable);
+    given.into_iter().map(PathBuf::from).collect()
 }
 
 impl KindFiles {
@@ -186,13 +176,11 @@ impl KindFiles {
             for (row, place) in found.definitions {
                 let (file, resource) = (source.name(), format!("{}.{}", row.plural(), row.group()));
                 if let Err(error) = loaded.table.add(row) {
-                    let (line, column) = (place.line, place.column);
-                    loaded
-                        .problems
-                        .push(format!("{file}:{line}:{column}: {resource}: {error}"));
-                    loaded
-                        .rejected
-                        .extend(error.is_unknown().then_some(resource));
+                    let Location { line, column, .. } = place;
+                    let problem = format!("{file}:{line}:{column}: {resource}: {error}");
+                    loaded.problems.push(problem);
+                    let unknown = error.is_unknown().then_some(resource);
+                    loaded.rejected.extend(unknown);
                 }
             }
         }

@@ -153,7 +153,7 @@ impl ScheduleArgs {
     /// The calendars of `--calendar`.
     pub(crate) fn calendars(&self) -> Calendars {
         let files = self.calendar.iter();
-        let named = files.map(|file| (file.name.clone(), file.contents.calendar.clone()));
+        let named = files.map(|file| (file.name.clone(), file.contents.value.clone()));
         Calendars::from_files(named)
     }
 
@@ -161,7 +161,7 @@ impl ScheduleArgs {
     /// report it.
     pub(crate) fn warn_of_unreadable(&self) {
         for file in &self.calendar {
-            if let Err(why) = &file.contents.calendar {
+            if let Err(why) = &file.contents.value {
                 print_warning(&format!(
                     "the calendar `{}` cannot be read: {why}",
                     file.name
@@ -234,7 +234,7 @@ pub(crate) struct InheritanceArgs {
 
     /// Use the ConfigMap `dayshift` in a namespace as defaults for the workloads in it, before those of
     /// the Namespace: its keys are annotations without the prefix, and its team may edit it
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     team_defaults: bool,
 }
 

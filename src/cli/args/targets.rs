@@ -1,7 +1,6 @@
 //! The workloads that a command acts on, named as in kubectl: `deploy/web`, `sts db cache`, `ns/dev`,
 //! `--selector`, `-n` and `-A`.
 
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::Query;
 use dayshift_operations::{DefaultsOwner, nearest_kind};
 use dayshift_text::quote;
@@ -47,11 +46,7 @@ pub(crate) struct ScopeArgs {
     pub(crate) namespace: Vec<String>,
 
     /// All namespaces; wins over -n, as in kubectl
-    #[arg(
-        short = 'A',
-        long,
-        value_parser = BoolishValueParser::new()
-    )]
+    #[arg(short = 'A', long)]
     pub(crate) all_namespaces: bool,
 
     /// A label selector, such as `team=web,tier!=db`
@@ -124,18 +119,13 @@ impl TargetArgs {
         if let Some(named) = &named_in
             && let Some(other) = others.find(|namespace| *namespace != named)
         {
-            return Err(TargetError::NeitherKindNorNamespace(
-                named.clone(),
-                other.clone(),
-            ));
+            let (named, other) = (named.clone(), other.clone());
+            return Err(TargetError::NeitherKindNorNamespace(named, other));
         }
         let namespaces =
             named_in.map_or_else(|| self.scope.namespace.clone(), |namespace| vec![namespace]);
-        if !names.is_empty()
-            && namespaces
-                .iter()
-                .any(|namespace| *namespace != namespaces[0])
-        {
+        let has_one = namespaces.windows(2).all(|pair| pair[0] == pair[1]);
+        if !names.is_empty() && !has_one {
             return Err(TargetError::NameInNamespaces);
         }
         Ok(Targets {
@@ -151,28 +141,19 @@ impl TargetArgs {
     /// The whole namespace, if the words name one.
     fn whole_namespace(&self, files: &KindFiles) -> Result<Option<Targets>, TargetError> {
         let words: Vec<_> = self.workloads.iter().map(|word| &**word).collect();
-        let name = match words[..] {
-            [word, name] if is_namespace_kind(word) => name,
+        let (name, is_only_word) = match words[..] {
+            [word, name] if is_namespace_kind(word) => (name, true),
             _ => match words.iter().find_map(|word| parse_namespace_target(word)) {
-                Some(name) if words.len() == 1 => name,
-                Some(name) => {
-                    return Err(TargetError::NamespaceAndOthers(quote(&format!(
-                        "ns/{name}"
-                    ))));
-                }
+                Some(name) => (name, words.len() == 1),
                 None => return Ok(None),
             },
         };
-        let is_alone = self
-            .scope
-            .namespace
-            .iter()
-            .all(|namespace| namespace == name)
-            && !self.scope.is_wide();
+        let mut named_in = self.scope.namespace.iter();
+        let is_alone =
+            is_only_word && named_in.all(|namespace| namespace == name) && !self.scope.is_wide();
         if !is_alone {
-            return Err(TargetError::NamespaceAndOthers(quote(&format!(
-                "ns/{name}"
-            ))));
+            let target = quote(&format!("ns/{name}"));
+            return Err(TargetError::NamespaceAndOthers(target));
         }
         if !is_dns_label(name) {
             return Err(TargetError::NoName(quote(name)));
@@ -246,18 +227,13 @@ pub(crate) struct ChosenArgs {
     targets: TargetArgs,
 
     /// All workloads of the namespace that have a schedule
-    #[arg(
-        long,
-        value_parser = BoolishValueParser::new(),
-        help_heading = "Which workloads"
-    )]
+    #[arg(long, help_heading = "Which workloads")]
     all: bool,
 
     /// The whole namespace, by its ConfigMap `dayshift`, if you may not edit the Namespace; needs a
     /// controller with --team-defaults
     #[arg(
         long,
-        value_parser = BoolishValueParser::new(),
         conflicts_with_all = ["workloads", "all", "all_namespaces", "selector"],
         help_heading = "Which workloads",
         hide_short_help = true
@@ -325,7 +301,7 @@ pub(super) fn is_namespace_kind(word: &str) -> bool {
 }
 
 /// The namespace in `ns/team`.
-pub(super) fn parse_namespace_target(word: &str) -> Option<&str> {
+pub(crate) fn parse_namespace_target(word: &str) -> Option<&str> {
     let (kind, name) = word.split_once('/')?;
     is_namespace_kind(kind).then_some(name)
 }
@@ -341,9 +317,7 @@ pub(super) fn parse_names(
     let words = match words {
         [_, rest @ ..] if kind.is_some() => rest,
         // A single word is a name.
-        [kind, _, ..] if is_other_kind(kind) => {
-            return Err(other_kind(kind, files));
-        }
+        [kind, _, ..] if is_other_kind(kind) => return Err(other_kind(kind, files)),
         words => words,
     };
     let mut names = TargetNames::new();
@@ -369,11 +343,9 @@ pub(super) fn parse_names(
             }
             named_in = Some(namespace.to_owned());
         }
-        if !names
-            .iter()
-            .any(|known| *known == (kind.clone(), name.to_owned()))
-        {
-            names.push((kind, name.to_owned()));
+        let named = (kind, name.to_owned());
+        if !names.contains(&named) {
+            names.push(named);
         }
     }
     Ok((kind, names, named_in))
@@ -400,33 +372,13 @@ fn is_namespace(text: &str, files: &KindFiles) -> bool {
 }
 
 /// Kinds that dayshift does not scale, but that users might try.
+const OTHER_KINDS: &str = "all daemonset daemonsets ds job jobs namespace namespaces ns pdb po pod pods \
+    poddisruptionbudget poddisruptionbudgets rc replicationcontroller replicationcontrollers replicaset \
+    replicasets rs service services svc";
+
 fn is_other_kind(word: &str) -> bool {
-    matches!(
-        &*word.to_lowercase(),
-        "ds" | "daemonset"
-            | "daemonsets"
-            | "rs"
-            | "replicaset"
-            | "replicasets"
-            | "job"
-            | "jobs"
-            | "po"
-            | "pod"
-            | "pods"
-            | "ns"
-            | "namespace"
-            | "namespaces"
-            | "rc"
-            | "replicationcontroller"
-            | "replicationcontrollers"
-            | "svc"
-            | "service"
-            | "services"
-            | "pdb"
-            | "poddisruptionbudget"
-            | "poddisruptionbudgets"
-            | "all"
-    )
+    let word = word.to_lowercase();
+    OTHER_KINDS.split_whitespace().any(|kind| kind == word)
 }
 
 #[cfg(test)]

@@ -52,26 +52,12 @@ pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
     }
 }
 
-/// How long reverts are detected; `0` disables it.
-pub(crate) fn revert_window(text: &str) -> Result<TimeDelta, String> {
-    up_to_a_day(text, "15m")
-}
-
-/// How long a start may take; `0` disables the report.
-pub(crate) fn ready_within(text: &str) -> Result<TimeDelta, String> {
-    up_to_a_day(text, "10m")
-}
-
-/// How long before a stop the notice is sent; `0` disables it.
-pub(crate) fn notice(text: &str) -> Result<TimeDelta, String> {
-    up_to_a_day(text, "15m")
-}
-
-fn up_to_a_day(text: &str, example: &str) -> Result<TimeDelta, String> {
+/// A duration that `0` turns off, such as how long reverts are detected.
+pub(crate) fn up_to_a_day(text: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
-        long if long > TimeDelta::hours(24) => Err(format!(
-            "write 24h or less, such as {example}, or 0 to turn it off"
-        )),
+        long if long > TimeDelta::hours(24) => {
+            Err("write 24h or less, such as 15m, or 0 to turn it off".to_owned())
+        }
         time => Ok(time),
     }
 }

@@ -36,7 +36,7 @@ use crate::{
             schedules::PrefixArgs,
             values::{listen, namespace},
         },
-        commands::run::instance,
+        commands::run::{instance, namespaces_text},
         process::{Exit, Shutdown, StartError, until_signal},
     },
     server::serve,
@@ -297,21 +297,15 @@ impl ActivatorArgs {
 
 impl Activation {
     async fn work(self, shutdown: Shutdown) -> Result<(), StartError> {
-        let listen = |source| StartError::Listen {
-            address: self.listen,
-            source,
-        };
-        let listener = TcpListener::bind(self.listen).await.map_err(listen)?;
+        let address = self.listen;
+        let refused = |source| StartError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
         let (client, server) = connect(&self.connection).await?;
         let settings = self.settings;
         tracing::info!(
             server = without_credentials(&server),
             service = %settings.service,
-            namespaces = if settings.namespaces.is_empty() {
-                "all".to_owned()
-            } else {
-                settings.namespaces.join(",")
-            },
+            namespaces = namespaces_text(&settings.namespaces),
             listen = %listener.local_addr()?,
             "dayshift activator {} begins",
             env!("CARGO_PKG_VERSION"),

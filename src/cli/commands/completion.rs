@@ -5,7 +5,6 @@
 //! before its description, and a last line with a directive.
 
 use std::{
-    collections::BTreeMap,
     env,
     io::{self, Write as _},
     path::PathBuf,
@@ -14,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, builder::StyledStr};
 use dayshift_cluster::{
     Query, Workload,
     connect::{Connection, connect_silently},
@@ -42,14 +41,16 @@ struct TypedWords<'a> {
     command: &'a Command,
     tzdata: &'a Tzdata,
     table: &'a KindTable,
-    flags: BTreeMap<String, String>,
-    /// The values of `--as-group`, which can be repeated.
-    groups: Vec<String>,
+    /// The values of flags, by the id of the flag.
+    flags: Vec<(String, String)>,
     positionals: usize,
     /// The flag that expects a value next.
     pending: Option<&'a Arg>,
     only_positionals: bool,
 }
+
+/// Texts with their descriptions.
+type Candidates = Vec<(String, String)>;
 
 /// The candidates for the last word, in cobra's format.
 pub(crate) fn complete(
@@ -59,10 +60,19 @@ pub(crate) fn complete(
     table: &KindTable,
 ) -> String {
     root.build();
+    let mut typed = TypedWords {
+        command: &root,
+        tzdata,
+        table,
+        flags: Vec::new(),
+        positionals: 0,
+        pending: None,
+        only_positionals: false,
+    };
     let (last, before) = words
         .split_last()
         .map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
-    let typed = TypedWords::read(&root, before, tzdata, table);
+    before.iter().for_each(|word| typed.take(word));
     let (candidates, directive) = typed.candidates(last);
     let mut lines = String::new();
     for (candidate, help) in candidates {
@@ -73,29 +83,10 @@ pub(crate) fn complete(
     lines + &format!(":{directive}\n")
 }
 
-type Candidates = Vec<(String, String)>;
-
 impl<'a> TypedWords<'a> {
-    fn read(root: &'a Command, words: &[String], tzdata: &'a Tzdata, table: &'a KindTable) -> Self {
-        let mut typed = Self {
-            command: root,
-            tzdata,
-            table,
-            flags: BTreeMap::new(),
-            groups: Vec::new(),
-            positionals: 0,
-            pending: None,
-            only_positionals: false,
-        };
-        for word in words {
-            typed.take(word);
-        }
-        typed
-    }
-
     fn take(&mut self, word: &str) {
         if let Some(flag) = self.pending.take() {
-            self.set(flag, word);
+            self.set(flag, Some(word));
         } else if self.only_positionals || word == "-" || !word.starts_with('-') {
             match self.command.find_subcommand(word) {
                 Some(command) if !self.only_positionals => self.command = command,
@@ -104,157 +95,140 @@ impl<'a> TypedWords<'a> {
         } else if word == "--" {
             self.only_positionals = true;
         } else if let Some(long) = word.strip_prefix("--") {
-            let (name, value) = long
-                .split_once('=')
-                .map_or((long, None), |(name, value)| (name, Some(value)));
-            let flag = self
-                .command
-                .get_arguments()
-                .find(|flag| flag.get_long() == Some(name));
-            self.flag(flag, value);
-        } else {
-            for (at, short) in word.char_indices().skip(1) {
-                let flag = self
-                    .command
-                    .get_arguments()
-                    .find(|flag| flag.get_short() == Some(short));
-                if flag.is_some_and(takes_value) {
-                    let value = &word[at + short.len_utf8()..];
-                    let value = value.strip_prefix('=').unwrap_or(value);
-                    self.flag(flag, Some(value).filter(|value| !value.is_empty()));
-                    break;
-                }
-            }
-        }
-    }
-
-    fn set(&mut self, flag: &Arg, value: &str) {
-        if flag.get_id() == "groups" {
-            self.groups.push(value.to_owned());
-        }
-        self.flags
-            .insert(flag.get_id().to_string(), value.to_owned());
-    }
-
-    fn flag(&mut self, flag: Option<&'a Arg>, value: Option<&str>) {
-        match (flag.filter(|flag| takes_value(flag)), value) {
-            (Some(flag), Some(value)) => {
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            if let Some(flag) = self.long(name) {
                 self.set(flag, value);
             }
-            (flag, _) => self.pending = flag,
+        } else {
+            // The first of several short flags that takes a value takes the rest of the word.
+            let valued = word.char_indices().skip(1).find_map(|(at, short)| {
+                let flag = self.flag(|flag| flag.get_short() == Some(short))?;
+                takes_value(flag).then(|| (flag, &word[at + short.len_utf8()..]))
+            });
+            if let Some((flag, value)) = valued {
+                let value = value.strip_prefix('=').unwrap_or(value);
+                self.set(flag, Some(value).filter(|value| !value.is_empty()));
+            }
         }
+    }
+
+    /// Records the value of a flag. Without one, it is the next word.
+    fn set(&mut self, flag: &'a Arg, value: Option<&str>) {
+        match value {
+            _ if !takes_value(flag) => {}
+            Some(value) => self
+                .flags
+                .push((flag.get_id().to_string(), value.to_owned())),
+            None => self.pending = Some(flag),
+        }
+    }
+
+    fn flag(&self, is_it: impl Fn(&Arg) -> bool) -> Option<&'a Arg> {
+        self.command.get_arguments().find(|flag| is_it(flag))
+    }
+
+    fn long(&self, name: &str) -> Option<&'a Arg> {
+        self.flag(|flag| flag.get_long() == Some(name))
     }
 
     fn candidates(&self, last: &str) -> (Candidates, u8) {
-        if let Some(flag) = self.pending {
-            return self.values(flag, last);
-        }
-        if last.starts_with('-') && !self.only_positionals {
-            if let Some((name, value)) = last
-                .strip_prefix("--")
-                .and_then(|text| text.split_once('='))
-            {
-                let flag = self
-                    .command
-                    .get_arguments()
-                    .find(|flag| flag.get_long() == Some(name));
-                return flag.map_or((Vec::new(), NO_FILE_COMPLETION), |flag| {
-                    self.values(flag, value)
-                });
+        let is_flag = last.starts_with('-') && !self.only_positionals;
+        let assigned = last
+            .strip_prefix("--")
+            .and_then(|text| text.split_once('='))
+            .and_then(|(name, value)| Some((self.long(name)?, value)));
+        let valued = self.pending.map(|flag| (flag, last));
+        let valued = valued.or(assigned.filter(|_| is_flag));
+        let (mut found, directive) = match valued {
+            Some((flag, typed)) => self.values(flag, typed),
+            None if is_flag => {
+                let flags = self.command.get_arguments();
+                let flags = flags.filter(|flag| !flag.is_hide_set());
+                let named =
+                    |flag: &Arg| Some((format!("--{}", flag.get_long()?), text(flag.get_help())));
+                (flags.filter_map(named).collect(), NO_FILE_COMPLETION)
             }
-            let flags = self
-                .command
-                .get_arguments()
-                .filter(|flag| !flag.is_hide_set());
-            let flags =
-                flags.filter_map(|flag| Some((format!("--{}", flag.get_long()?), help(flag))));
-            return (beginning(last, flags), NO_FILE_COMPLETION);
-        }
-        let commands = self
-            .command
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set());
-        let commands = commands.map(|command| {
-            let about = command.get_about().map(ToString::to_string);
-            (command.get_name().to_owned(), about.unwrap_or_default())
-        });
-        let mut found = beginning(last, commands);
-        let mut directive = NO_FILE_COMPLETION;
-        let mut positionals = self.command.get_positionals();
-        let arg = positionals.nth(self.positionals);
-        let repeated = || {
-            self.command.get_positionals().last().filter(|arg| {
-                arg.get_num_args().is_some_and(|many| many.max_values() > 1)
-                    || matches!(arg.get_action(), clap::ArgAction::Append)
-            })
+            None => self.positionals(last),
         };
-        if let Some(arg) = arg.or_else(repeated) {
-            let (values, allowed) = self.values(arg, last);
-            found.extend(values);
-            directive = allowed;
-        }
+        let typed = valued.map_or(last, |(_, typed)| typed);
+        found.retain(|(candidate, _)| candidate.starts_with(typed));
         (found, directive)
     }
 
+    /// The subcommands, and the values of the next positional argument.
+    fn positionals(&self, last: &str) -> (Candidates, u8) {
+        let commands = self.command.get_subcommands();
+        let commands = commands.filter(|command| !command.is_hide_set());
+        let found = commands
+            .map(|command| (command.get_name().to_owned(), text(command.get_about())))
+            .collect();
+        let next = self.command.get_positionals().nth(self.positionals);
+        let is_repeated = |arg: &&Arg| {
+            arg.get_num_args().is_some_and(|many| many.max_values() > 1)
+                || matches!(arg.get_action(), clap::ArgAction::Append)
+        };
+        let repeated = || self.command.get_positionals().last().filter(is_repeated);
+        match next.or_else(repeated) {
+            Some(arg) => {
+                let (values, directive) = self.values(arg, last);
+                ([found, values].concat(), directive)
+            }
+            None => (found, NO_FILE_COMPLETION),
+        }
+    }
+
     fn values(&self, arg: &Arg, last: &str) -> (Candidates, u8) {
-        let named = arg.get_possible_values();
-        let named = named
-            .iter()
-            .filter(|value| !value.is_hide_set())
-            .map(|value| {
-                let help = value.get_help().map(ToString::to_string);
-                (value.get_name().to_owned(), help.unwrap_or_default())
-            });
-        let found = match arg.get_id().as_str() {
+        let names = match arg.get_id().as_str() {
             "workloads" => self.workloads(last),
             "kinds" => kinds(last, self.table),
-            "namespace" | "namespaces" => plain(last, self.namespaces()),
-            "context" => plain(last, self.connection().contexts().ok()),
-            "timezone" => {
-                let zones = self.tzdata.names();
-                beginning(last, zones.map(|zone| (zone.to_owned(), String::new())))
-            }
+            "namespace" | "namespaces" => self.namespaces().unwrap_or_default(),
+            "context" => self.connection().contexts().unwrap_or_default(),
+            "timezone" => self.tzdata.names().map(str::to_owned).collect(),
             "calendar" | "file" | "files" | "kubeconfig" | "schedules" => {
                 return (Vec::new(), FILE_COMPLETION);
             }
-            _ => beginning(last, named),
+            _ => {
+                let values = arg.get_possible_values().into_iter();
+                let shown = values.filter(|value| !value.is_hide_set());
+                let named =
+                    shown.map(|value| (value.get_name().to_owned(), text(value.get_help())));
+                return (named.collect(), NO_FILE_COMPLETION);
+            }
         };
-        (found, NO_FILE_COMPLETION)
+        let plain = names.into_iter().map(|name| (name, String::new()));
+        (plain.collect(), NO_FILE_COMPLETION)
     }
 
     /// The names of live workloads; empty if the cluster cannot be reached.
-    fn workloads(&self, last: &str) -> Candidates {
+    fn workloads(&self, last: &str) -> Vec<String> {
         let typed = last.rfind('/').map_or("", |at| &last[..=at]);
-        if ["ns/", "namespace/", "namespaces/"].contains(&typed) {
-            let names = self.namespaces().unwrap_or_default().into_iter();
-            return beginning(
-                last,
-                names.map(|name| (format!("{typed}{name}"), String::new())),
-            );
-        }
-        let kind = match typed.strip_suffix('/') {
-            None => Kind::DEFAULT_FOR_NAMES,
-            Some(kind) => match self
-                .table
-                .from_argument(kind)
-                .or_else(|| custom_kind(kind, self.table))
-            {
-                None => return Candidates::default(),
-                Some(kind) => kind,
-            },
+        let names = match typed.strip_suffix('/') {
+            None => self.live_names(Kind::DEFAULT_FOR_NAMES),
+            Some("ns" | "namespace" | "namespaces") => self.namespaces(),
+            Some(kind) => {
+                let known = self.table.from_argument(kind);
+                let kind = known.or_else(|| custom_kind(kind, self.table));
+                kind.and_then(|kind| self.live_names(kind))
+            }
         };
-        let names = self.live_names(kind).unwrap_or_default();
-        beginning(
-            last,
-            names
-                .into_iter()
-                .map(|name| (format!("{typed}{name}"), String::new())),
-        )
+        let names = names.unwrap_or_default().into_iter();
+        names.map(|name| format!("{typed}{name}")).collect()
     }
 
     fn live_names(&self, kind: Kind) -> Option<Vec<String>> {
-        let (connection, namespace) = (self.connection(), self.value("namespace"));
-        in_time(async move || live_names(&connection, &kind, namespace).await)
+        let (connection, namespaces) = (self.connection(), self.value("namespace"));
+        in_time(async move || {
+            let (client, _) = connect_silently(&connection).await.ok()?;
+            let namespaces = namespaces.unwrap_or(client.default_namespace().to_owned());
+            let namespaces: Vec<_> = namespaces.split(',').map(str::to_owned).collect();
+            let query = Query::all(&[kind], &namespaces, None);
+            let (found, _) = find::<Workload>(&client, &query).await.ok()?;
+            let names = found.iter().map(|(_, workload)| workload.name().to_owned());
+            Some(names.collect())
+        })
     }
 
     fn namespaces(&self) -> Option<Vec<String>> {
@@ -270,23 +244,23 @@ impl<'a> TypedWords<'a> {
             kubeconfig: self.value("kubeconfig").map(PathBuf::from),
             context: self.value("context"),
             user: self.value("user"),
-            groups: self.groups.clone(),
+            groups: self.typed("groups").cloned().collect(),
             purpose: "completion",
         }
     }
 
+    /// The typed values of a flag.
+    fn typed(&self, id: &str) -> impl DoubleEndedIterator<Item = &String> {
+        let values = self.flags.iter().filter(move |(flag, _)| flag == id);
+        values.map(|(_, value)| value)
+    }
+
     /// The value of a flag, or else of its variable.
     fn value(&self, id: &str) -> Option<String> {
-        let arg = self
-            .command
-            .get_arguments()
-            .find(|arg| arg.get_id() == id)?;
-        let variable = || arg.get_env().and_then(|name| env::var(name).ok());
-        self.flags
-            .get(id)
-            .cloned()
-            .or_else(variable)
-            .filter(|text| !text.is_empty())
+        let flag = self.flag(|flag| flag.get_id() == id)?;
+        let variable = || flag.get_env().and_then(|name| env::var(name).ok());
+        let typed = self.typed(id).next_back().cloned();
+        typed.or_else(variable).filter(|text| !text.is_empty())
     }
 }
 
@@ -303,53 +277,22 @@ fn in_time<T: Send + 'static, F: Future<Output = Option<T>>>(
     answer.recv_timeout(REQUEST_TIMEOUT).ok().flatten()
 }
 
-async fn live_names(
-    connection: &Connection,
-    kind: &Kind,
-    namespaces: Option<String>,
-) -> Option<Vec<String>> {
-    let (client, _) = connect_silently(connection).await.ok()?;
-    let namespaces = namespaces.unwrap_or(client.default_namespace().to_owned());
-    let namespaces: Vec<_> = namespaces.split(',').map(str::to_owned).collect();
-    let query = Query::all(std::slice::from_ref(kind), &namespaces, None);
-    let (found, _) = find::<Workload>(&client, &query).await.ok()?;
-    let names = found.iter().map(|(_, workload)| workload.name().to_owned());
-    Some(names.collect())
-}
-
 fn takes_value(arg: &Arg) -> bool {
     arg.get_action().takes_values()
 }
 
-fn help(arg: &Arg) -> String {
-    arg.get_help().map(ToString::to_string).unwrap_or_default()
+fn text(help: Option<&StyledStr>) -> String {
+    help.map(ToString::to_string).unwrap_or_default()
 }
 
-/// Candidates without a description.
-fn plain(last: &str, names: Option<Vec<String>>) -> Candidates {
-    let names = names.unwrap_or_default().into_iter();
-    beginning(last, names.map(|name| (name, String::new())))
-}
-
-/// The kinds that the typed list does not contain yet.
-fn kinds(last: &str, table: &KindTable) -> Candidates {
+/// The typed list with each kind that it does not contain yet.
+fn kinds(last: &str, table: &KindTable) -> Vec<String> {
     let typed = last.rfind(',').map_or("", |at| &last[..=at]);
-    let kinds = Kind::BUILT_IN
-        .into_iter()
-        .chain(table.operators().iter().cloned());
-    let mut others = kinds
-        .map(|kind| kind.argument().to_owned())
-        .collect::<Vec<_>>();
-    others.retain(|kind| !typed.split(',').any(|known| known == kind));
-    let lists = others
-        .into_iter()
-        .map(|kind| (format!("{typed}{kind}"), String::new()));
-    beginning(last, lists)
-}
-
-fn beginning(last: &str, all: impl Iterator<Item = (String, String)>) -> Candidates {
-    all.filter(|(candidate, _)| candidate.starts_with(last))
-        .collect()
+    let kinds = Kind::BUILT_IN.iter().chain(table.operators());
+    let others = kinds
+        .map(Kind::argument)
+        .filter(|kind| !typed.split(',').any(|known| known == *kind));
+    others.map(|kind| format!("{typed}{kind}")).collect()
 }
 
 /// Print a script that lets a shell, or kubectl, complete commands, flags and workloads

@@ -7,16 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::builder::BoolishValueParser;
-use dayshift_cluster::{Query, clock::Clock};
+use dayshift_cluster::clock::Clock;
 use dayshift_manifest::{
-    OpenedFiles, Severity,
+    OpenedFiles, Severity, SourceFile,
     convert::{ChangeTarget, Conversion, Converter, SpanDefaults},
 };
-use dayshift_operations::{LiveName, LiveQuery, LiveSchedules};
+use dayshift_operations::LiveSchedules;
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
-use dayshift_workload::Prefix;
 use tempfile::NamedTempFile;
 
 use crate::cli::{
@@ -25,14 +23,15 @@ use crate::cli::{
         files::{FileArgs, files_and_names},
         kinds::{KindArgs, KindFiles},
         schedules::{PrefixArgs, ZoneinfoArgs},
-        targets::{ScopeArgs, TargetArgs},
+        targets::{ScopeArgs, TargetArgs, parse_namespace_target},
         values::one_namespace,
     },
     output::{
         convert::{
-            ControlCharacters, FindingList, kubectl_command, write_changes, write_conversion,
-            write_documents, write_shared_schedules,
+            ControlCharacters, kubectl_command, write_changes, write_conversion, write_documents,
+            write_shared_schedules,
         },
+        findings::Fold,
         messages::{print_error, print_line, print_note, print_warning},
         terminal,
     },
@@ -82,16 +81,16 @@ pub(crate) struct ConvertArgs {
     given: FileArgs,
 
     /// Write the changed files in place
-    #[arg(short, long, value_parser = BoolishValueParser::new())]
+    #[arg(short, long)]
     in_place: bool,
 
     /// Write nothing, and list the objects to convert and all findings; the exit status is 1 if
     /// there are any
-    #[arg(long, conflicts_with = "in_place", value_parser = BoolishValueParser::new())]
+    #[arg(long, conflicts_with = "in_place")]
     check: bool,
 
     /// Keep the other tool's annotations beside dayshift's; both tools then act
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     keep: bool,
 
     #[command(flatten)]
@@ -112,14 +111,7 @@ pub(crate) struct ConvertArgs {
 
 impl ConvertArgs {
     pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
-        let input = ConvertInputArgs {
-            words: &self.files,
-            given: &self.given,
-            scope: &self.scope,
-            in_place: self.in_place,
-            has_flags: !self.downscaler.annotations().is_empty(),
-        };
-        let input = match input.input(kind_files) {
+        let input = match self.input(kind_files) {
             Ok(input) => input,
             Err(error) => return wrong_usage(&error),
         };
@@ -160,7 +152,7 @@ impl ConvertArgs {
             ConvertInput::Flags => {
                 converter.flagged.clone_from(namespaces);
                 let conversion = converter.convert(&[]);
-                self.finish_live(&conversion, &[])
+                self.finish_live(conversion, &[])
             }
         }
     }
@@ -182,8 +174,11 @@ impl ConvertArgs {
             .on_cluster("convert", async |client| {
                 let query = targets.query(client.default_namespace());
                 let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
-                LiveSchedules::read(&client, &live_query(&query, namespaces, is_only_namespaces))
-                    .await
+                if query.is_by_name() || is_only_namespaces {
+                    return LiveSchedules::named(&client, &query, namespaces).await;
+                }
+                let namespace = query.namespaces().first().copied();
+                LiveSchedules::all(&client, namespace, query.selector()).await
             });
         let live = match read {
             Ok(live) => live,
@@ -195,29 +190,23 @@ impl ConvertArgs {
         conversion.changes.sort_by_key(
             |change| matches!(&change.target, ChangeTarget::Object(object) if object.kind == "Namespace"),
         );
-        self.finish_live(&conversion, &live.problems)
+        self.finish_live(conversion, &live.problems)
     }
 
-    fn finish_live(&self, conversion: &Conversion, problems: &[String]) -> Exit {
+    fn finish_live(&self, mut conversion: Conversion, problems: &[String]) -> Exit {
         for problem in problems {
             print_warning(problem);
         }
         // Live objects have no file that could be shown.
-        let mut shown = conversion.clone();
-        for finding in &mut shown.findings {
+        for finding in &mut conversion.findings {
             finding.place = None;
         }
         for command in conversion.changes.iter().filter_map(kubectl_command) {
             print_line(&command);
         }
-        let stderr = io::stderr();
-        let style = terminal::style(&stderr);
-        // Errors are ignored, because there is no reader.
-        let mut stderr = stderr.lock();
-        let _ = write_conversion(&mut stderr, &shown, &[], self.finding_list(), style)
-            .and_then(|()| write_shared_schedules(&mut stderr, conversion, self.prefix()));
+        self.print_conversion(&conversion, &[]);
         if problems.is_empty() {
-            self.exit(conversion)
+            self.exit(&conversion)
         } else {
             Exit::CouldNotRun
         }
@@ -228,14 +217,10 @@ impl ConvertArgs {
         if let Err(error) = self.write_files(opened, conversion)
             && error.kind() != io::ErrorKind::BrokenPipe
         {
-            return cannot_write(&error);
+            print_error(&format!("cannot write: {error}"));
+            return Exit::CouldNotRun;
         }
-        let stderr = io::stderr();
-        let style = terminal::style(&stderr);
-        // Errors are ignored, because there is no reader.
-        let (mut stderr, sources) = (stderr.lock(), &opened.sources);
-        let _ = write_conversion(&mut stderr, conversion, sources, self.finding_list(), style)
-            .and_then(|()| write_shared_schedules(&mut stderr, conversion, self.prefix()));
+        self.print_conversion(conversion, &opened.sources);
         if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
             self.exit(conversion)
         } else {
@@ -243,15 +228,21 @@ impl ConvertArgs {
         }
     }
 
-    fn finding_list(&self) -> FindingList {
-        match self.check {
-            true => FindingList::Each,
-            false => FindingList::Folded,
-        }
-    }
-
-    const fn prefix(&self) -> &Prefix {
-        &self.prefix.annotation_prefix
+    /// Prints the findings, a summary and proposals to standard error. Findings with the same message are
+    /// shown once, unless each is to be listed.
+    fn print_conversion(&self, conversion: &Conversion, sources: &[SourceFile]) {
+        let stderr = io::stderr();
+        let style = terminal::style(&stderr);
+        let fold = Fold {
+            from: Severity::Warning,
+            hint: "--check lists each",
+        };
+        let fold = (!self.check).then_some(fold);
+        let prefix = &self.prefix.annotation_prefix;
+        let mut stderr = stderr.lock();
+        // Errors are ignored, because there is no reader.
+        let _ = write_conversion(&mut stderr, conversion, sources, fold, style)
+            .and_then(|()| write_shared_schedules(&mut stderr, conversion, prefix));
     }
 
     fn exit(&self, conversion: &Conversion) -> Exit {
@@ -286,11 +277,6 @@ impl ConvertArgs {
         }
         out.flush()
     }
-}
-
-fn cannot_write(error: &io::Error) -> Exit {
-    print_error(&format!("cannot write: {error}"));
-    Exit::CouldNotRun
 }
 
 #[derive(Debug, clap::Args)]
@@ -364,31 +350,21 @@ impl DownscalerArgs {
 
 /// The objects to convert.
 #[derive(Debug)]
-pub(crate) enum ConvertInput {
+enum ConvertInput {
     Files(Vec<PathBuf>),
     Live(Box<TargetArgs>, Vec<String>),
     /// Only the flags of the other tool are converted.
     Flags,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConvertInputArgs<'a> {
-    pub(crate) words: &'a [String],
-    pub(crate) given: &'a FileArgs,
-    pub(crate) scope: &'a ScopeArgs,
-    pub(crate) in_place: bool,
-    /// Whether flags of the other tool are given.
-    pub(crate) has_flags: bool,
-}
-
-impl ConvertInputArgs<'_> {
+impl ConvertArgs {
     /// Decides between files, live objects and flags.
     ///
     /// # Errors
     /// If the arguments select nothing, or both files and live objects.
-    pub(crate) fn input(self, kind_files: &KindFiles) -> Result<ConvertInput, clap::Error> {
+    fn input(&self, kind_files: &KindFiles) -> Result<ConvertInput, clap::Error> {
         let usage = |message: &str| Err(usage_error(message));
-        let (paths, words) = files_and_names(self.words, kind_files);
+        let (paths, words) = files_and_names(&self.files, kind_files);
         let is_live = !words.is_empty() || self.scope.is_wide();
         let namespaces = &self.scope.namespace;
         let files = self.given.all(&paths);
@@ -409,7 +385,7 @@ impl ConvertInputArgs<'_> {
         if !files.is_empty() {
             return Ok(ConvertInput::Files(files));
         }
-        if !is_live && self.has_flags {
+        if !is_live && !self.downscaler.annotations().is_empty() {
             if namespaces.is_empty() {
                 return usage(
                     "name the Namespace for these flags: -n team-a; or give files, or -A",
@@ -422,55 +398,21 @@ impl ConvertInputArgs<'_> {
                 "name the objects to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
             );
         }
-        let namespace_of = |word: &String| {
-            let (kind, name) = word.split_once('/')?;
-            matches!(kind, "ns" | "namespace" | "namespaces").then(|| name.to_owned())
-        };
-        let namespaces: Vec<_> = words.iter().filter_map(namespace_of).collect();
+        let namespaces = words.iter().filter_map(|word| parse_namespace_target(word));
+        let namespaces: Vec<_> = namespaces.map(str::to_owned).collect();
         if let Some(name) = namespaces.iter().find(|name| one_namespace(name).is_err()) {
             return usage(&format!("`{}` is not the name of a namespace", quote(name)));
         }
         let targets = TargetArgs {
             workloads: words
                 .into_iter()
-                .filter(|word| namespace_of(word).is_none())
+                .filter(|word| parse_namespace_target(word).is_none())
                 .collect(),
             scope: self.scope.clone(),
             kinds: KindArgs::default(),
         };
         targets.targets(kind_files)?;
         Ok(ConvertInput::Live(Box::new(targets), namespaces))
-    }
-}
-
-/// The live objects of the query and the named Namespaces.
-pub(crate) fn live_query(
-    query: &Query,
-    namespaces: &[String],
-    is_only_namespaces: bool,
-) -> LiveQuery {
-    let namespaces = namespaces.iter().map(|name| LiveName {
-        api_version: "v1".to_owned(),
-        plural: "namespaces".to_owned(),
-        name: name.clone(),
-    });
-    let namespace = query.namespaces().first().map(ToString::to_string);
-    if !query.is_by_name() && !is_only_namespaces {
-        return LiveQuery::All {
-            namespace,
-            selector: query.selector().map(str::to_owned),
-        };
-    }
-    let names = query.parts().iter().filter_map(|part| {
-        Some(LiveName {
-            api_version: part.kind.api_version().clone(),
-            plural: part.kind.plural().to_owned(),
-            name: part.name.clone()?,
-        })
-    });
-    LiveQuery::Named {
-        namespace: namespace.unwrap_or_default(),
-        names: names.chain(namespaces).collect(),
     }
 }
 

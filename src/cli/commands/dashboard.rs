@@ -9,7 +9,6 @@ use std::{
     thread,
 };
 
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::{Query, clock::Clock, read::FindError};
 use dayshift_controller::{CalendarFeed, Telemetry};
 use kube::Client;
@@ -57,7 +56,7 @@ pub(crate) struct DashboardArgs {
     address: SocketAddr,
 
     /// Open the page in the browser of this machine
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     open: bool,
 
     #[command(flatten)]

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, Write};
 
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::read::{kind_access, lacking_for_jobs};
 
 use crate::cli::{
@@ -12,8 +11,9 @@ use crate::cli::{
         values::one_namespace,
     },
     output::{
-        kinds::{JobPermissions, KindRow, write_kinds_json, write_kinds_table, write_roles},
-        messages::print_error,
+        documents::{ApiVersion, KindEntry, KindsDocument, write_document},
+        kinds::{JobPermissions, write_kinds_table, write_roles},
+        messages::written,
         terminal,
     },
     process::Exit,
@@ -34,7 +34,7 @@ pub(crate) struct KindsArgs {
     kinds: KindArgs,
 
     /// Also name Jobs, which dayshift suspends for CronJobs with the annotation dayshift/stop-jobs
-    #[arg(long, value_parser = BoolishValueParser::new(), help_heading = "Which workloads")]
+    #[arg(long, help_heading = "Which workloads")]
     stop_jobs: bool,
 
     /// Check the permissions in this namespace [default: in all]
@@ -86,21 +86,18 @@ impl KindsArgs {
             Ok(access) => (Exit::Done, access),
             Err(error) => (error.report(), Default::default()),
         };
-        let rows = kinds.iter().map(|kind| {
+        let entries = kinds.iter().map(|kind| {
             let access = access.iter().find(|access| access.kind == *kind);
-            let row = KindRow::for_kind(kind, access);
-            if named.contains(kind) {
-                row.named()
-            } else {
-                row
-            }
+            KindEntry::for_kind(kind, access, named.contains(kind))
         });
-        let jobs = KindRow::for_jobs(jobs.as_deref());
-        let jobs = if self.stop_jobs { jobs.named() } else { jobs };
-        let rows: Vec<_> = rows.chain([jobs]).collect();
+        let jobs = KindEntry::for_jobs(jobs.as_deref(), self.stop_jobs);
+        let kinds: Vec<_> = entries.chain([jobs]).collect();
         shown(exit, |out| match self.output {
-            KindsFormat::Json => write_kinds_json(out, &rows),
-            _ => write_kinds_table(out, &rows, terminal::style(&io::stdout())),
+            KindsFormat::Json => {
+                let api_version = ApiVersion::V1;
+                write_document(out, &KindsDocument { api_version, kinds })
+            }
+            _ => write_kinds_table(out, &kinds, terminal::style(&io::stdout())),
         })
     }
 }
@@ -111,12 +108,6 @@ fn shown(
     write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
 ) -> Exit {
     let mut out = BufWriter::new(io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        // A closed pipe is not an error: the reader has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            print_error(&format!("cannot write the kinds: {error}"));
-            Exit::CouldNotRun
-        }
-        _ => exit,
-    }
+    let result = write(&mut out).and_then(|()| out.flush());
+    written("the kinds", result, exit)
 }

@@ -5,7 +5,6 @@ use std::{
     path::PathBuf,
 };
 
-use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::{
@@ -24,7 +23,7 @@ use crate::cli::{
     output::{
         documents::write_document,
         lint::{json_document, sarif_document, write_github, write_junit, write_text},
-        messages::{note_nothing_scheduled, print_error},
+        messages::{note_nothing_scheduled, print_error, written},
         terminal,
     },
     process::{Exit, wrong_usage},
@@ -153,7 +152,13 @@ impl LintArgs {
             Ok(file) => (file, None),
             Err(error) => (None, Some(error)),
         };
-        let from = match self.from(Clock::system().now()) {
+        let from = self
+            .from
+            .as_ref()
+            .map_or(Ok(Clock::system().now()), |text| {
+                time_flag("from", text, self.schedules.zone())
+            });
+        let from = match from {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
@@ -169,15 +174,14 @@ impl LintArgs {
         };
         let mut report = linter.lint(&opened.sources);
         // Its findings follow those of the other files.
-        opened
-            .sources
-            .extend(file.map(|file| file.source().clone()));
-        report
-            .findings
-            .extend(linter.check_skipped(&opened.skipped));
-        report
-            .findings
-            .retain(|finding| self.is_checked(finding.rule));
+        let file = file.map(|file| file.source().clone());
+        opened.sources.extend(file);
+        let skipped = linter.check_skipped(&opened.skipped);
+        report.findings.extend(skipped);
+        let is_checked = |rule: LintRule| {
+            (!rule.is_optional() || self.enable.contains(&rule)) && !self.disable.contains(&rule)
+        };
+        report.findings.retain(|finding| is_checked(finding.rule));
         // Findings that are not shown do not fail a build, unless `--fail-on` is set.
         let least = Severity::Warning.min(self.min_severity);
         let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
@@ -188,27 +192,13 @@ impl LintArgs {
         if report.has_no_schedule && report.files > 0 && opened.errors.is_empty() {
             note_nothing_scheduled();
         }
-        match write(&report, &opened, self.output) {
-            // A closed pipe is not an error: the reader has seen enough.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                print_error(&format!("cannot write the report: {error}"));
-                Exit::CouldNotRun
-            }
-            _ if !opened.errors.is_empty() || unreadable.is_some() => Exit::CouldNotRun,
-            _ if fails || !kind_files.problems.is_empty() => Exit::Problems,
-            _ => Exit::Done,
-        }
-    }
-
-    fn is_checked(&self, rule: LintRule) -> bool {
-        (!rule.is_optional() || self.enable.contains(&rule)) && !self.disable.contains(&rule)
-    }
-
-    fn from(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>, clap::Error> {
-        let Some(text) = &self.from else {
-            return Ok(now);
+        let exit = match !opened.errors.is_empty() || unreadable.is_some() {
+            true => Exit::CouldNotRun,
+            false if fails || !kind_files.problems.is_empty() => Exit::Problems,
+            false => Exit::Done,
         };
-        time_flag("from", text, self.schedules.zone())
+        let result = write(&report, &opened, self.output);
+        written("the report", result, exit)
     }
 }
 
@@ -223,12 +213,8 @@ fn write(report: &LintReport, opened: &OpenedFiles, output: LintFormat) -> io::R
         LintFormat::Text => write_text(&mut out, report, sources, style)?,
         LintFormat::Github => write_github(&mut out, report, sources, errors)?,
         LintFormat::Junit => write_junit(&mut out, report, sources, errors)?,
-        LintFormat::Json => {
-            write_document(&mut out, &json_document(report, sources, errors))?;
-        }
-        LintFormat::Sarif => {
-            write_document(&mut out, &sarif_document(report, sources, errors))?;
-        }
+        LintFormat::Json => write_document(&mut out, &json_document(report, sources, errors))?,
+        LintFormat::Sarif => write_document(&mut out, &sarif_document(report, sources, errors))?,
     }
     out.flush()
 }

@@ -27,7 +27,7 @@ use crate::cli::{
     named_schedule_file::NamedScheduleFile,
     output::{
         documents::{ApiVersion, NamedScheduleEntry, SchedulesDocument, Unread, write_document},
-        messages::{print_error, print_note, print_warning},
+        messages::{print_error, print_note, print_warning, written},
         named_schedules::write_schedules_table,
         terminal,
     },
@@ -102,40 +102,32 @@ impl SchedulesArgs {
         let found = self.connection.on_cluster("schedules", async |client| {
             add_users(&client, &targets, &prefix, &mut listed).await
         });
-        let (unreadable, exit) = match found {
+        let (unreadable, mut exit) = match found {
             Ok(unreadable) => (unreadable, Exit::Done),
             Err(error) => (Vec::new(), error.report()),
         };
-        let exit = unreadable.iter().fold(exit, |exit, resource| {
+        for resource in &unreadable {
             print_error(resource);
-            exit.worse(Exit::CouldNotRun)
-        });
+            exit = exit.worse(Exit::CouldNotRun);
+        }
         let context = self.schedules.context_of_others(kind_files);
         let now = Clock::system().now();
         let entries: Vec<_> = listed
             .iter()
             .map(|(name, schedule)| entry(name, schedule, &context, now))
             .collect();
-        let is_wrong = |entry: &NamedScheduleEntry| entry.error.is_some();
-        let exit = match error.is_some() || entries.iter().any(is_wrong) {
-            true => exit.worse(Exit::Problems),
-            false => exit,
-        };
+        if error.is_some() || entries.iter().any(|entry| entry.error.is_some()) {
+            exit = exit.worse(Exit::Problems);
+        }
         if entries.is_empty() && matches!(exit, Exit::Done) {
             print_note("no workload follows a named schedule");
         }
-        match written(self.output, entries, &unreadable, now) {
-            // A closed pipe is not an error: the reader has seen enough.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                print_error(&format!("cannot write the schedules: {error}"));
-                Exit::CouldNotRun
-            }
-            _ => exit,
-        }
+        let result = write(self.output, entries, &unreadable, now);
+        written("the schedules", result, exit)
     }
 }
 
-fn written(
+fn write(
     output: SchedulesFormat,
     entries: Vec<NamedScheduleEntry>,
     unreadable: &[Unreadable],

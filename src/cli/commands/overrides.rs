@@ -2,7 +2,6 @@
 //! request.
 
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_operations::{
     ExtraWindowRequest, OverrideRequest, RequestedOverride, Selection, Shorten, Until, UntilError,
@@ -134,12 +133,7 @@ pub(crate) struct WakeArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct SleepArgs {
     /// Let no request wake the workload before the end (wake-on-request)
-    #[arg(
-        long,
-        value_parser = BoolishValueParser::new(),
-        help_heading = "Until when",
-        hide_short_help = true
-    )]
+    #[arg(long, help_heading = "Until when", hide_short_help = true)]
     no_request_wake: bool,
 
     #[command(flatten)]
@@ -150,7 +144,7 @@ pub(crate) struct SleepArgs {
 #[command(next_help_heading = "Changes")]
 struct WaitArgs {
     /// Write the annotations, and do not wait until a controller has acted
-    #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     no_wait: bool,
 
     /// Wait until a controller has acted and all replicas are ready
@@ -171,7 +165,7 @@ struct WaitArgs {
     timeout: Option<TimeDelta>,
 
     /// Show what would be written, and write nothing
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     dry_run: bool,
 
     /// The output format
@@ -186,11 +180,11 @@ struct WaitArgs {
     output: ActionFormat,
 
     /// Allow an earlier end than that of the active override
-    #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     shorten: bool,
 
     /// Do not ask for confirmation; a terminal asks before a change in all namespaces
-    #[arg(short, long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    #[arg(short, long, hide_short_help = true)]
     yes: bool,
 }
 

@@ -180,11 +180,7 @@ impl PlanArgs {
         let keeps_others = |error: &PlanError| match error {
             PlanError::Missing(_) | PlanError::Unreadable(_) => true,
             PlanError::Open(_) => !plan.workloads.is_empty(),
-            PlanError::Connect(_)
-            | PlanError::Find(_)
-            | PlanError::NoNamespaces(_)
-            | PlanError::Namespaces(_)
-            | PlanError::System(_) => false,
+            _ => false,
         };
         if !errors.iter().all(keeps_others) {
             return Exit::CouldNotRun;
@@ -276,15 +272,12 @@ impl PlanArgs {
         };
         match self.output {
             PlanFormat::Json => {
-                let workloads = &plan.workloads;
-                write_document(
-                    &mut out,
-                    &PlanDocument {
-                        api_version: ApiVersion::V1,
-                        workloads,
-                        unread,
-                    },
-                )?;
+                let document = PlanDocument {
+                    api_version: ApiVersion::V1,
+                    workloads: &plan.workloads,
+                    unread,
+                };
+                write_document(&mut out, &document)?;
             }
             PlanFormat::SummaryJson => {
                 write_document(&mut out, &SummaryDocument::new(summary, unread))?;
@@ -294,19 +287,16 @@ impl PlanArgs {
                 plan.workloads.iter().for_each(|plan| calendar.add(plan));
                 write!(out, "{}", calendar.file("dayshift", now))?;
             }
+            PlanFormat::Table | PlanFormat::Summary if plan.workloads.is_empty() => {}
             PlanFormat::Table => {
-                if !plan.workloads.is_empty() {
-                    write_plan_table(&mut out, plan, style)?;
-                    write_requests(&mut out, plan, style)?;
-                    write_saved(&mut out, plan, shown)?;
-                }
+                write_plan_table(&mut out, plan, style)?;
+                write_requests(&mut out, plan, style)?;
+                write_saved(&mut out, plan, shown)?;
             }
             PlanFormat::Summary => {
-                if !plan.workloads.is_empty() {
-                    let prefix = &self.schedules.prefix.annotation_prefix;
-                    write_summary(&mut out, summary, style, prefix, now)?;
-                    write_saved(&mut out, plan, shown)?;
-                }
+                let prefix = &self.schedules.prefix.annotation_prefix;
+                write_summary(&mut out, summary, style, prefix, now)?;
+                write_saved(&mut out, plan, shown)?;
             }
             PlanFormat::Chart => {
                 let chart = Chart::new(style, terminal::width());
@@ -377,19 +367,14 @@ impl PlanArgs {
         inheritance: Inheritance,
     ) -> Planned {
         let opened = self.given.open(files);
+        let namespace = self.targets.scope.namespace.first();
         // The default schedule applies only to the kinds that the controller watches.
         let kinds = self.targets.kinds.kinds(kind_files);
         let linter = Linter {
             from: planner.period.from(),
             context: planner.context.clone(),
             prefix: planner.prefix.clone(),
-            namespace: self
-                .targets
-                .scope
-                .namespace
-                .first()
-                .cloned()
-                .unwrap_or("default".to_owned()),
+            namespace: namespace.cloned().unwrap_or("default".to_owned()),
             kinds: kinds.clone(),
             inheritance,
             schedules: None,
@@ -405,10 +390,8 @@ impl PlanArgs {
         };
         let named = opened.sources.iter().zip(&contents);
         let found = named.flat_map(|(source, contents)| {
-            contents
-                .workloads
-                .iter()
-                .map(move |workload| (source, workload))
+            let workloads = contents.workloads.iter();
+            workloads.map(move |workload| (source, workload))
         });
         let found = found.filter(|(_, workload)| is_planned(workload)).collect();
         let (last, before) = last_of_each(found, |(_, workload)| &workload.object);
@@ -427,13 +410,12 @@ impl PlanArgs {
         };
         let planned = last.iter().filter_map(|&(_, workload)| {
             let plan = planner.plan(&workload.object, &workload.inputs, &workload.problems)?;
-            let plan = plan.running_with(workload.replicas.unwrap_or(Replicas::ONE));
-            let plan = plan.woken_by(on_request(workload, &services));
-            Some(
-                plan.with_footprint(workload.footprint)
-                    .counted_with(counted_with(workload))
-                    .at_price(self.price.price.clone()),
-            )
+            let mut plan = plan.running_with(workload.replicas.unwrap_or(Replicas::ONE));
+            plan.footprint = workload.footprint;
+            plan.counted = counted_with(workload);
+            plan.price.clone_from(&self.price.price);
+            plan.on_request = on_request(workload, &services);
+            Some(plan)
         });
         let plan = Plan {
             workloads: planned.collect(),
@@ -493,7 +475,6 @@ impl PlanArgs {
                     };
                 }
             };
-        let price = &self.price.price;
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
         for (kind, managed) in live.workloads() {
@@ -514,8 +495,11 @@ impl PlanArgs {
                 Some(OperatorResource::Scheduled(counted)) => counted,
                 _ => CountedWith::Itself,
             };
-            let plan = planner.plan_live(&workload);
-            let plan = plan.map(|plan| plan.at_price(price.clone()).counted_with(counted));
+            let mut plan = planner.plan_live(&workload);
+            if let Some(plan) = &mut plan {
+                plan.counted = counted;
+                plan.price.clone_from(&self.price.price);
+            }
             if is_summary {
                 let managers = OtherManagers {
                     owners: owners(&workload.object, managed, live.autoscalers()),
@@ -554,10 +538,8 @@ impl PlanArgs {
                 let found = refusals(&workload, &planner.context, &planner.prefix);
                 for finding in found {
                     // The findings of a Namespace are shown once.
-                    let is_own = finding
-                        .object
-                        .as_ref()
-                        .is_some_and(|object| *object.kind != *"Namespace");
+                    let object = finding.object.as_ref();
+                    let is_own = object.is_some_and(|object| *object.kind != *"Namespace");
                     if is_own || !planned.findings.contains(&finding) {
                         planned.findings.push(finding);
                     }
@@ -565,10 +547,8 @@ impl PlanArgs {
             }
             let (prefix, zone) = (&planner.prefix, planner.context.default_zone);
             let parsed = workload.read(&planner.context);
-            if let Some(status) =
-                WorkloadStatus::from_parsed(&workload, &parsed, None, prefix, zone, now)
-                && planner.period.contains(now)
-            {
+            let status = WorkloadStatus::from_parsed(&workload, &parsed, None, prefix, zone, now);
+            if let Some(status) = status.filter(|_| planner.period.contains(now)) {
                 notes.add_notes(&status, Condition::explains_count);
             }
             planned.plan.workloads.push(plan);

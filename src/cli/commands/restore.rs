@@ -1,6 +1,5 @@
 //! `dayshift restore`: restores saved counts without a controller.
 
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_operations::{OverrideReport, Restore, Selection};
 use dayshift_workload::{Job, KindTable, Label, Observed, may_have_suspended_jobs};
@@ -37,11 +36,7 @@ pub(crate) struct RestoreArgs {
     chosen: ChosenArgs,
 
     /// Show what would be restored, and write nothing
-    #[arg(
-        long,
-        value_parser = BoolishValueParser::new(),
-        help_heading = "Changes"
-    )]
+    #[arg(long, help_heading = "Changes")]
     dry_run: bool,
 
     /// The output format

@@ -12,7 +12,6 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     Query,
     clock::Clock,
@@ -35,9 +34,10 @@ use crate::{
             kinds::{KindArgs, KindFiles},
             log::LogArgs,
             schedules::{InheritanceArgs, ScheduleArgs},
+            targets::ScopeArgs,
             values::{
                 ClockSkew, catch_up, clock_skew, dashboard_listen, label_key, listen, namespace,
-                notice, ready_within, revert_window, selector,
+                selector, up_to_a_day,
             },
         },
         calendar_files::{CalendarFile, CalendarWatch},
@@ -79,28 +79,21 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Which workloads")]
+#[command(
+    next_help_heading = "Which workloads",
+    mut_arg("namespace", |arg| arg.help(
+        "Only this namespace; repeatable, or a list with commas [default: all]"
+    )),
+    mut_arg("all_namespaces", |arg| arg.help(
+        "All namespaces, which is the default; wins over -n"
+    ))
+)]
 struct RunScopeArgs {
     #[command(flatten)]
     kinds: KindArgs,
 
-    /// Only this namespace; repeatable, or a list with commas [default: all]
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        value_parser = namespace
-    )]
-    namespace: Vec<String>,
-
-    /// All namespaces, which is the default; wins over -n
-    #[arg(
-        short = 'A',
-        long,
-        value_parser = BoolishValueParser::new()
-    )]
-    all_namespaces: bool,
+    #[command(flatten)]
+    named: ScopeArgs,
 
     /// Exclude this namespace; repeatable, or a list with commas
     #[arg(
@@ -111,15 +104,6 @@ struct RunScopeArgs {
     )]
     exclude_namespace: Vec<String>,
 
-    /// A label selector, such as `team=web,tier!=db`
-    #[arg(
-        short = 'l',
-        long,
-        value_name = "SELECTOR",
-        value_parser = selector
-    )]
-    selector: Option<String>,
-
     /// Only namespaces with these labels, such as `env in (dev,test)`
     #[arg(
         long,
@@ -129,7 +113,7 @@ struct RunScopeArgs {
     namespace_selector: Option<String>,
 
     /// Watch EndpointSlices too, so that `dayshift/after` can name Services, such as `svc/db`
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     services: bool,
 }
 
@@ -167,7 +151,7 @@ struct TimingArgs {
         long,
         value_name = "TIME",
         default_value = "15m",
-        value_parser = revert_window
+        value_parser = up_to_a_day
     )]
     revert_window: TimeDelta,
 
@@ -181,7 +165,7 @@ struct TimingArgs {
         long,
         value_name = "TIME",
         default_value = "0",
-        value_parser = notice
+        value_parser = up_to_a_day
     )]
     notice: TimeDelta,
 
@@ -191,7 +175,7 @@ struct TimingArgs {
         long,
         value_name = "TIME",
         default_value = "10m",
-        value_parser = ready_within
+        value_parser = up_to_a_day
     )]
     ready_within: TimeDelta,
 }
@@ -200,7 +184,7 @@ struct TimingArgs {
 #[command(next_help_heading = "Requests")]
 struct RequestArgs {
     /// Log changes, and write nothing to the cluster
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     dry_run: bool,
 
     /// The maximum number of starts and stops of one namespace in flight, 1 to 256. For all
@@ -236,16 +220,16 @@ struct ProcessArgs {
     login: LoginArgs,
 
     /// Add the metric `dayshift_stopped`, which has a series for each workload with a schedule
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     per_workload_metrics: bool,
 
     /// Add the metric `dayshift_overridden_workloads`, which counts the workloads that each user
     /// has woken, put to sleep or paused: for at most 200 users, and for all others together
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     per_user_metrics: bool,
 
     /// Count savings by namespace: for at most 200 namespaces, and for all others together
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     per_namespace_metrics: bool,
 
     /// Count savings by team instead, which is the value of this label of a Namespace: for the 200
@@ -261,16 +245,6 @@ struct ProcessArgs {
     /// The namespace of that pod
     #[arg(long, value_name = "NAME", requires = "pod_name")]
     pod_namespace: Option<String>,
-}
-
-impl RunScopeArgs {
-    /// The namespaces to watch; empty for all. As in kubectl, `-A` wins over `-n`.
-    fn namespaces(&self) -> Vec<String> {
-        if self.all_namespaces {
-            return Vec::new();
-        }
-        self.namespace.clone()
-    }
 }
 
 /// The validated form of [`RunArgs`].
@@ -289,7 +263,6 @@ impl Run {
     /// # Errors
     /// If flags conflict with each other.
     fn new(args: RunArgs, files: &KindFiles) -> Result<Self, clap::Error> {
-        let namespaces = args.scope.namespaces();
         let inheritance = args.inheritance()?;
         let reads_namespaces =
             inheritance.from_namespaces || args.scope.namespace_selector.is_some();
@@ -304,6 +277,7 @@ impl Run {
             }
             _ => None,
         };
+        let namespace_selector = args.scope.namespace_selector;
         let known = args.timing.schedules.calendars();
         let default_zone = args.timing.schedules.zone();
         let tzdata = args.timing.schedules.tzdata();
@@ -327,13 +301,10 @@ impl Run {
                 default_schedule: inheritance.default_schedule,
                 scope: Scope {
                     kinds: args.scope.kinds.kinds(files),
-                    namespaces,
+                    namespaces: args.scope.named.namespaces().to_vec(),
                     excluded_namespaces: args.scope.exclude_namespace,
-                    selector: args.scope.selector.filter(|selector| !selector.is_empty()),
-                    namespace_selector: args
-                        .scope
-                        .namespace_selector
-                        .filter(|selector| !selector.is_empty()),
+                    selector: args.scope.named.selector().map(str::to_owned),
+                    namespace_selector: namespace_selector.filter(|text| !text.is_empty()),
                     team_label: args.own.metrics_by,
                     namespace_defaults: inheritance.from_namespaces,
                     team_defaults: inheritance.from_teams,
@@ -364,7 +335,8 @@ impl RunArgs {
     fn inheritance(&self) -> Result<Inheritance, clap::Error> {
         let (scope, timing) = (&self.scope, &self.timing);
         let inheritance = timing.inheritance.inheritance();
-        let is_everywhere = scope.namespaces().is_empty() && scope.namespace_selector.is_none();
+        let is_everywhere =
+            scope.named.namespaces().is_empty() && scope.namespace_selector.is_none();
         if inheritance.default_schedule.is_some() && is_everywhere {
             return Err(usage_error(
                 "--default-hours, --default-start, --default-stop and --default-schedule apply to \
@@ -383,6 +355,14 @@ pub(crate) fn instance(own_pod: Option<&OwnPod>, otherwise: &str) -> String {
     };
     // The API server accepts at most 128 characters.
     name.chars().take(128).collect()
+}
+
+/// The watched namespaces in the log.
+pub(crate) fn namespaces_text(namespaces: &[String]) -> String {
+    match namespaces {
+        [] => "all".to_owned(),
+        names => names.join(","),
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -481,19 +461,13 @@ impl RunArgs {
 impl Run {
     /// Runs the controller, with probes and metrics until it has finished.
     async fn work(self, telemetry: Arc<Telemetry>, shutdown: Shutdown) -> Result<(), StartError> {
-        let listener =
-            TcpListener::bind(self.listen)
-                .await
-                .map_err(|source| StartError::Listen {
-                    address: self.listen,
-                    source,
-                })?;
+        let address = self.listen;
+        let refused = |source| StartError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
         if let Some(address) = self.dashboard {
             let refused = |source| StartError::Dashboard { address, source };
-            let login = self
-                .login
-                .clone()
-                .map(|login| (login, self.connection.clone()));
+            let login = self.login.clone();
+            let login = login.map(|login| (login, self.connection.clone()));
             serve_dashboard(address, login, &telemetry, &self.settings).map_err(refused)?;
         }
         let (client, server) = connect(&self.connection).await?;
@@ -536,11 +510,7 @@ impl Run {
             zoneinfo = self.settings.tzdata.source(),
             timezone = self.settings.default_zone.name(),
             server = without_credentials(server),
-            namespaces = if scope.namespaces.is_empty() {
-                "all".to_owned()
-            } else {
-                scope.namespaces.join(",")
-            },
+            namespaces = namespaces_text(&scope.namespaces),
             excluded = scope.excluded_namespaces.join(","),
             selector = scope.selector.as_deref().unwrap_or_default(),
             dry_run = self.settings.dry_run,

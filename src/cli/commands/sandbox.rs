@@ -13,7 +13,7 @@ use dayshift_controller::{CalendarFeed, ScheduleFeed, Scope, Settings};
 use dayshift_manifest::{ManifestWorkload, SourceFile, last_of_each, lint::Linter};
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use dayshift_text::{printable, quote};
-use dayshift_workload::{Inheritance, Kind, KindTable, ParseContext, ParsedInputs, Prefix, read};
+use dayshift_workload::{Inheritance, Kind, KindTable, ParseContext, Prefix, read};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -30,7 +30,7 @@ use crate::{
         output::{
             findings::{has_errors, print_findings},
             messages::{note_given_again, note_nothing_scheduled, print_error},
-            sandbox::{SandboxPage, SandboxTitle},
+            sandbox::SandboxPage,
             terminal,
         },
         process::{Exit, Signals, block_on_paused_time, usage_error, wrong_usage},
@@ -146,11 +146,8 @@ impl SandboxArgs {
             }
             return so_far;
         }
-        let workloads: Vec<_> = input
-            .workloads
-            .iter()
-            .map(|loaded| loaded.workload.clone())
-            .collect();
+        let workloads = input.workloads.iter();
+        let workloads: Vec<_> = workloads.map(|loaded| loaded.workload.clone()).collect();
         let context = &linter.context;
         let zone = self.zone_shown(&workloads, context);
         let requests = match user_requests(&self.request, &workloads, &context.kinds, from, zone) {
@@ -158,14 +155,8 @@ impl SandboxArgs {
             Err(error) => return wrong_usage(&error),
         };
         let kinds = self.simulated_kinds(&input.workloads, &inheritance, kind_files);
-        let simulated = block_on_paused_time(self.simulate(
-            &input,
-            kinds,
-            context,
-            from,
-            inheritance,
-            requests,
-        ));
+        let simulated = self.simulate(&input, kinds, context, from, inheritance, requests);
+        let simulated = block_on_paused_time(simulated);
         match simulated.map_err(SandboxError::System).flatten() {
             Ok(exit) => so_far.worse(exit),
             // A closed pipe is not an error: the reader has seen enough.
@@ -202,12 +193,10 @@ impl SandboxArgs {
         if let Some(given) = self.schedules.given_zone() {
             return given;
         }
-        let mut zones = workloads.iter().filter_map(|workload| {
-            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, context) else {
-                return None;
-            };
-            Some(spec.schedule.zone())
-        });
+        let specs = workloads
+            .iter()
+            .filter_map(|workload| read(&workload.inputs, context).into_spec());
+        let mut zones = specs.map(|spec| spec.schedule.zone());
         match zones.next() {
             Some(first) if zones.all(|zone| zone == first) => first,
             _ => self.schedules.zone(),
@@ -317,10 +306,8 @@ impl SandboxArgs {
         let mut actions = self.user_actions(&taken, context, from);
         actions.extend(requests);
         let mut out = io::stdout();
-        let names: Vec<_> = taken
-            .iter()
-            .map(|workload| workload.object.full_name())
-            .collect();
+        let names = taken.iter().map(|workload| workload.object.full_name());
+        let names: Vec<_> = names.collect();
         let page = SandboxPage::new(
             terminal::style(&out),
             self.zone_shown(&taken, context),
@@ -333,12 +320,7 @@ impl SandboxArgs {
             Speed::Max
         });
         let until = from + self.span;
-        let title = page.title(&SandboxTitle {
-            workloads: taken.len(),
-            from,
-            until,
-            speed,
-        });
+        let title = page.title(taken.len(), (from, until), speed);
         write!(out, "{title}").map_err(SandboxError::Write)?;
         let mut signals = Signals::listen().map_err(SandboxError::System)?;
         let mut tell = |told: &_| writeln!(out, "{}", page.line(told));
@@ -430,25 +412,17 @@ impl SandboxInput {
         input.has_errors = has_errors(&findings);
         let mut workloads = Vec::new();
         for source in &sources {
-            input
-                .namespaces
-                .extend(source.namespaces(prefix, &linter.context.kinds));
+            let read = source.manifests(prefix, &linter.namespace, &linter.context.kinds);
+            input.namespaces.extend(read.namespaces);
             if linter.inheritance.from_teams {
-                let kinds = &linter.context.kinds;
-                input
-                    .team_defaults
-                    .extend(source.team_defaults(prefix, &linter.namespace, kinds));
+                input.team_defaults.extend(read.team_defaults);
             }
-            let loaded = source.manifests(prefix, &linter.namespace, &linter.context.kinds);
-            workloads.extend(
-                loaded
-                    .into_iter()
-                    .map(|(workload, manifest)| LoadedWorkload {
-                        workload,
-                        file: source.name().to_owned(),
-                        manifest,
-                    }),
-            );
+            let loaded = read.workloads.into_iter();
+            workloads.extend(loaded.map(|(workload, manifest)| LoadedWorkload {
+                workload,
+                file: source.name().to_owned(),
+                manifest,
+            }));
         }
         workloads.retain(|loaded| {
             !loaded.workload.is_filled_in() && !kind_files.is_rejected(&loaded.workload.object.kind)
@@ -535,7 +509,12 @@ pub(crate) fn user_requests(
     zone: Zone,
 ) -> Result<Vec<UserAction>, clap::Error> {
     let one = |text: &String| {
-        parse_request(text, workloads, kinds, from, zone).map_err(|why| invalid_request(text, &why))
+        parse_request(text, workloads, kinds, from, zone).map_err(|why| {
+            let text = quote(text);
+            usage_error(format!(
+                "invalid value '{text}' for '--request <WORKLOAD@T>': {why}"
+            ))
+        })
     };
     texts.iter().map(one).collect()
 }
@@ -580,13 +559,6 @@ fn parse_request(
         name: object.name.to_string(),
         change: UserChange::Request,
     })
-}
-
-fn invalid_request(text: &str, why: &str) -> clap::Error {
-    let text = quote(text);
-    usage_error(format!(
-        "invalid value '{text}' for '--request <WORKLOAD@T>': {why}"
-    ))
 }
 
 /// Serves the dashboard while simulated time passes as fast as real time, until `stop`.

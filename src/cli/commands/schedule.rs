@@ -3,7 +3,6 @@
 use std::io::{self, BufWriter, Write as _};
 
 use chrono::{DateTime, NaiveTime, Utc};
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     clock::Clock,
     read::{FindError, NamespaceDefaults},
@@ -54,7 +53,7 @@ or no permission."
 )]
 pub(crate) struct SetScheduleArgs {
     /// Show the week and the annotations, and write nothing
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     dry_run: bool,
 
     #[command(flatten)]

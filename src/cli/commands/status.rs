@@ -2,12 +2,10 @@
 
 use std::{
     io::{self, Write as _},
-    sync::Arc,
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
-use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     Query,
     clock::Clock,
@@ -19,7 +17,7 @@ use dayshift_operations::{
     suggest_workload,
 };
 use dayshift_text::counted;
-use dayshift_workload::{Observed, ParseContext, savings::Price};
+use dayshift_workload::{Observed, ParseContext, Prefix};
 use kube::Client;
 use tokio::time::timeout;
 
@@ -60,7 +58,7 @@ pub(crate) struct StatusArgs {
     sort_by: SortBy,
 
     /// Show only workloads with a problem: those that make the exit status 1
-    #[arg(long, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     problems: bool,
 
     /// Show only workloads that follow this named schedule; repeatable, or a list with commas
@@ -68,11 +66,7 @@ pub(crate) struct StatusArgs {
     schedule: Vec<String>,
 
     /// Keep running: a terminal is refreshed in place, other output gets all of it at each change
-    #[arg(
-        short,
-        long,
-        value_parser = BoolishValueParser::new()
-    )]
+    #[arg(short, long)]
     watch: bool,
 
     #[command(flatten)]
@@ -99,43 +93,7 @@ count; a workload without a ready replica 10 minutes after its start; a dependen
 dayshift/after that cannot become ready in time; and a count that another controller has \
 reverted.
 
-With -o json the output is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
-workload has these fields, null if there is no value:
-  kind, namespace, name, timezone, replicas
-  from           the place of the schedule: \"object\", \"team\" for the ConfigMap
-                 of its team, \"namespace\", or \"scaler\" for the default
-                 schedule of the controller
-  schedule       the named schedule that it follows
-  state          adopted, running, stopped, woken, slept or paused; null until a
-                 controller has seen the workload
-  since, next    RFC 3339 in the workload's zone
-  nextAction     the action at that time: \"start\", \"stop\", or null if it is not
-                 known, as after a pause, or if a wake ends and nothing changes
-  waitsFor       the dependencies for which a due start waits:
-                 {\"objects\": [\"sts/db\", ...], \"until\": the end of the wait}
-  onRequest      the Services, with dayshift/wake-on-request: {\"services\": those
-                 that wake the workload, \"whileUsed\": whether use prolongs the
-                 wake, \"notCovered\": [texts]}; null if you cannot list Services
-  ready          whether all replicas are ready, by the workload's status
-  readyReplicas  the number of ready replicas
-  savedReplicas  the count that a start restores
-  requests       {\"cpuCores\", \"memoryBytes\"} of one replica
-  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"} that would run now
-                 without the schedule
-  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null,
-                 \"from\": as above}
-  error          the error of the schedule
-  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}]; start and
-                 end are bytes of the annotation's value
-  overdueSince   the time since which an action is overdue
-  notes          texts, as below the table
-  restore        the command that restores a stopped workload without a schedule
-  revertedBy     the controller that has reverted the count: {\"manager\", \"at\",
-                 \"cure\"}; at is null for an HPA; cure is the setting that
-                 prevents it, or null; null also after a manual change
-  owners         other controllers of the count: \"HPA\", \"KEDA\", \"Argo CD\", \"Flux
-                 Kustomization\", ...; an HPA or KEDA that has not scaled yet is
-                 listed only if you can list HPAs and ScaledObjects
+With -o json the output is one document; its schema is docs/reference/schemas/status.json.
 
 Standard error and unread list missing permissions: {\"resource\", such as \"cronjobs.batch\", \
 \"message\", \"cure\": the fix, or null}. If one concerns a requested kind or workload, the \
@@ -150,15 +108,11 @@ impl StatusArgs {
             Err(error) => return wrong_usage(&error),
         };
         let view = StatusView {
-            output: self.output,
-            sort_by: self.sort_by,
-            problems: self.problems,
-            names: self.schedule,
-            price: self.price.price,
             parse_context: self.schedules.context_of_others(kind_files),
-            schedules: self.schedules,
+            args: &self,
         };
-        let shown = self.connection.on_cluster("status", async |client| {
+        let connection = self.connection.clone();
+        let shown = connection.on_cluster("status", async |client| {
             if self.watch {
                 view.follow(&client, &targets).await
             } else {
@@ -181,22 +135,16 @@ async fn within_limit<T>(work: impl Future<Output = Result<T, FindError>>) -> Re
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum StatusFormat {
+enum StatusFormat {
     Table,
     Wide,
     Json,
 }
 
 /// The options of the output.
-pub(crate) struct StatusView {
-    pub(crate) output: StatusFormat,
-    pub(crate) sort_by: SortBy,
-    pub(crate) problems: bool,
-    /// Only workloads that follow these named schedules; empty for all.
-    pub(crate) names: Vec<String>,
-    pub(crate) price: Option<Arc<Price>>,
-    pub(crate) schedules: ScheduleArgs,
-    pub(crate) parse_context: ParseContext,
+struct StatusView<'a> {
+    args: &'a StatusArgs,
+    parse_context: ParseContext,
 }
 
 /// The output for one state of the cluster.
@@ -218,15 +166,18 @@ impl StatusPage {
     }
 }
 
-impl StatusView {
+impl StatusView<'_> {
+    fn prefix(&self) -> &Prefix {
+        &self.args.schedules.prefix.annotation_prefix
+    }
+
     /// Reads the workloads of a query.
     async fn read(&self, client: &Client, query: Query) -> Result<LiveView, FindError> {
-        let prefix = &self.schedules.prefix.annotation_prefix;
-        LiveView::read(client, query, prefix, NamespaceDefaults::default()).await
+        LiveView::read(client, query, self.prefix(), NamespaceDefaults::default()).await
     }
 
     /// Prints the status once.
-    pub(crate) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+    async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let clock = Clock::system();
         let query = targets.query(client.default_namespace());
         let mut live = self.read(client, query).await?;
@@ -267,17 +218,12 @@ impl StatusView {
 
     /// Prints the status after each change until the reader closes the output or the workloads
     /// cannot be watched. On a terminal it also refreshes the relative times.
-    pub(crate) async fn follow(
-        &self,
-        client: &Client,
-        targets: &Targets,
-    ) -> Result<Exit, FindError> {
+    async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let clock = Clock::system();
         let query = targets.query(client.default_namespace());
-        let prefix = &self.schedules.prefix.annotation_prefix;
-        let live = SharedView::new(LiveView::new(query, prefix));
+        let live = SharedView::new(LiveView::new(query, self.prefix()));
         let mut follower = live.follow(client, &clock).await;
-        let mut screen = match self.output {
+        let mut screen = match self.args.output {
             StatusFormat::Table | StatusFormat::Wide => LiveScreen::for_text(),
             StatusFormat::Json => LiveScreen::for_documents(),
         };
@@ -351,10 +297,11 @@ impl StatusView {
         let found = live.workloads().count();
         let mut statuses = self.statuses(live, now, &mut shown);
         let all = statuses.len();
-        if !self.names.is_empty() {
+        let names = &self.args.schedule;
+        if !names.is_empty() {
             statuses.retain(|status| {
                 let name = status.schedule.as_ref();
-                name.is_some_and(|name| self.names.contains(name))
+                name.is_some_and(|name| names.contains(name))
             });
         }
         shown.needs = EventNeeds::of(&statuses);
@@ -364,18 +311,15 @@ impl StatusView {
             shown.say(Exit::Done, format!("note: {resource}"));
             unreadable.push(resource);
         }
-        if statuses.is_empty() && all > 0 && !self.names.is_empty() {
-            let names = self.names.join(" or ");
-            let none = format!(
-                "None of {} follows the schedule {names}.",
-                counted(all, "workload")
-            );
+        if statuses.is_empty() && all > 0 && !names.is_empty() {
+            let (all, names) = (counted(all, "workload"), names.join(" or "));
+            let none = format!("None of {all} follows the schedule {names}.");
             shown.say(Exit::Done, none);
         } else if statuses.is_empty() && !query.is_by_name() {
             let nothing = query.nothing_scheduled();
             let nothing = as_far_as_seen(nothing, &live.unreadable_parts());
             shown.say(Exit::Done, sentence(&nothing));
-        } else if self.problems {
+        } else if self.args.problems {
             let all = statuses.len();
             statuses.retain(WorkloadStatus::has_problem);
             if statuses.is_empty() {
@@ -383,28 +327,24 @@ impl StatusView {
                 shown.say(Exit::Done, none);
             }
         }
-        let tzdata = self.schedules.tzdata();
-        let output = StatusOutput::new(
-            &statuses,
-            &unreadable,
-            &self.schedules.prefix.annotation_prefix,
+        statuses.sort_by(|one, other| self.args.sort_by.order(one, other));
+        let output = StatusOutput {
+            statuses: &statuses,
+            unreadable: &unreadable,
+            prefix: self.prefix(),
             now,
-            self.sort_by,
-            self.price.as_deref(),
-            &tzdata,
-        );
+            price: self.args.price.price.as_deref(),
+            tzdata: &self.args.schedules.tzdata(),
+        };
         if output.have_problems() {
             shown.exit = shown.exit.worse(Exit::Problems);
         }
         // Writing to memory does not fail.
-        let _ = match self.output {
-            StatusFormat::Table => {
-                output.write_table(&mut shown.out, style, StatusColumns::Fitting, width)
-            }
-            StatusFormat::Wide => {
-                output.write_table(&mut shown.out, style, StatusColumns::Wide, width)
-            }
-            StatusFormat::Json => output.write_json(&mut shown.out),
+        let out = &mut shown.out;
+        let _ = match self.args.output {
+            StatusFormat::Table => output.write_table(out, style, StatusColumns::Fitting, width),
+            StatusFormat::Wide => output.write_table(out, style, StatusColumns::Wide, width),
+            StatusFormat::Json => output.write_json(out),
         };
         shown
     }

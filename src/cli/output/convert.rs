@@ -16,31 +16,17 @@ use crate::cli::output::{
     terminal::{Paint, Style},
 };
 
-/// Whether findings with the same message are shown once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FindingList {
-    Folded,
-    Each,
-}
-
 /// Writes findings, the commands for objects outside the files, and a summary.
 pub(crate) fn write_conversion(
     out: &mut impl Write,
     conversion: &Conversion,
     sources: &[SourceFile],
-    list: FindingList,
+    fold: Option<Fold>,
     style: Style,
 ) -> io::Result<()> {
-    let fold = Fold {
-        from: Severity::Warning,
-        hint: "--check lists each",
-    };
-    let fold = (list == FindingList::Folded).then_some(fold);
     write_findings(out, &conversion.findings, sources, fold, style)?;
-    let elsewhere = conversion
-        .changes
-        .iter()
-        .filter(|change| change.place.is_none());
+    let changes = conversion.changes.iter();
+    let elsewhere = changes.filter(|change| change.place.is_none());
     let elsewhere: Vec<_> = elsewhere.filter_map(kubectl_command).collect();
     if !elsewhere.is_empty() && !sources.is_empty() {
         writeln!(out, "Objects that are not in the files:")?;
@@ -111,11 +97,8 @@ pub(crate) fn write_changes(
             writeln!(out, "{}", line("-", Paint::Red, name, ""))?;
         }
         for (name, text) in &change.set {
-            writeln!(
-                out,
-                "{}",
-                line("+", Paint::Green, name, &format!(": \"{text}\""))
-            )?;
+            let text = format!(": \"{text}\"");
+            writeln!(out, "{}", line("+", Paint::Green, name, &text))?;
         }
         for (name, text) in &change.labels {
             let text = format!(": \"{text}\" (a label)");
@@ -219,15 +202,11 @@ pub(crate) fn kubectl_command(change: &ObjectChange) -> Option<String> {
             selector,
             field_selector,
         } => {
-            let labels = selector.as_ref().map(|selector| ("-l", selector));
-            let fields = field_selector
-                .as_ref()
-                .map(|selector| ("--field-selector", selector));
-            let by = labels.into_iter().chain(fields);
-            let by: Vec<_> = by
-                .map(|(flag, text)| format!("{flag} {}", shell_word(text)))
-                .collect();
-            let which = match &*by.join(" ") {
+            let by = [("-l", selector), ("--field-selector", field_selector)];
+            let by = by.iter().filter_map(|(flag, text)| {
+                Some(format!("{flag} {}", shell_word(text.as_deref()?)))
+            });
+            let which = match &*by.collect::<Vec<_>>().join(" ") {
                 "" => "--all".to_owned(),
                 which => which.to_owned(),
             };

@@ -53,9 +53,8 @@ pub(crate) fn write_findings<R: Rule>(
     let mut firsts = HashMap::new();
     for finding in findings {
         if fold.is_some_and(|fold| finding.rule.severity() >= fold.from) {
-            let first = *firsts
-                .entry((finding.rule, &*finding.message))
-                .or_insert(shown.len());
+            let first = firsts.entry((finding.rule, &*finding.message));
+            let first = *first.or_insert(shown.len());
             if let Some((_, more)) = shown.get_mut(first) {
                 *more += 1;
                 continue;
@@ -85,10 +84,8 @@ fn write_finding<R: Rule>(
         Severity::Info => Paint::Blue,
     };
     let title = style.paint(paint, &format!("{severity}[{}]", finding.rule.id()));
-    let message = style.paint(
-        Paint::Bold,
-        &format!(": {}", printable_line(&finding.message)),
-    );
+    let message = format!(": {}", printable_line(&finding.message));
+    let message = style.paint(Paint::Bold, &message);
     writeln!(out, "{title}{message}")?;
     let gutter = match Region::locate(finding, sources) {
         Some((source, region)) => located(out, source, &region, paint, style)?,
@@ -99,13 +96,8 @@ fn write_finding<R: Rule>(
     if let Some(quoted) = finding.quoted.as_ref().filter(|quoted| !quoted.verbatim) {
         let (before, fault, after) = decoded(quoted, cut);
         writeln!(out, "{margin} text: {before}{fault}{after}")?;
-        let carets = "^".repeat(width(&fault).max(1));
-        let blank = " ".repeat(width(&before));
-        writeln!(
-            out,
-            "{gutter}         {blank}{}",
-            style.paint(paint, &carets)
-        )?;
+        let carets = carets(&before, &fault, paint, style);
+        writeln!(out, "{gutter}         {carets}")?;
     }
     writeln!(out, "{margin} help: {}", printable_line(&finding.help))?;
     if let Some(object) = &finding.object {
@@ -144,31 +136,21 @@ fn located(
     writeln!(out, "{gutter} {bar}")?;
     let cut = style.either("…", "...");
     let fault = printable_up_to(region.fault, cut);
-    let before = format!(
-        "{}{}",
-        if region.cut_before { cut } else { "" },
-        printable_line(region.before)
-    );
-    let after = format!(
-        "{}{}",
-        printable_line(region.after),
-        if region.cut_after { cut } else { "" }
-    );
+    let cut_if = |is_cut| if is_cut { cut } else { "" };
+    let before = cut_if(region.cut_before).to_owned() + &printable_line(region.before);
+    let after = printable_line(region.after) + cut_if(region.cut_after);
+    let number = style.paint(Paint::Blue, &region.line.to_string());
     let line = format!("{before}{fault}{after}");
-    writeln!(
-        out,
-        "{} {bar} {}",
-        style.paint(Paint::Blue, &region.line.to_string()),
-        line.trim_end()
-    )?;
-    let carets = "^".repeat(width(&fault).max(1));
-    writeln!(
-        out,
-        "{gutter} {bar} {}{}",
-        " ".repeat(width(&before)),
-        style.paint(paint, &carets)
-    )?;
+    writeln!(out, "{number} {bar} {}", line.trim_end())?;
+    let carets = carets(&before, &fault, paint, style);
+    writeln!(out, "{gutter} {bar} {carets}")?;
     Ok(gutter)
+}
+
+/// Carets below the faulty part of a line.
+fn carets(before: &str, fault: &str, paint: Paint, style: Style) -> String {
+    let carets = "^".repeat(width(fault).max(1));
+    " ".repeat(width(before)) + &style.paint(paint, &carets)
 }
 
 /// The decoded text, split before and after the faulty part.
@@ -199,10 +181,8 @@ fn printable_up_to(text: &str, cut: &str) -> String {
 }
 
 fn width(shown: &str) -> usize {
-    shown
-        .chars()
-        .map(|character| character.width().unwrap_or_default())
-        .sum()
+    let widths = shown.chars().map(|character| character.width());
+    widths.map(Option::unwrap_or_default).sum()
 }
 
 /// The faulty part of the first line of a finding.
@@ -237,9 +217,8 @@ impl<'s> Region<'s> {
 
     fn at(place: &Location, source: &'s SourceFile) -> Self {
         let text = source.text();
-        let (head, rest) = text
-            .split_at_checked(place.span.start)
-            .unwrap_or((text, ""));
+        let parts = text.split_at_checked(place.span.start);
+        let (head, rest) = parts.unwrap_or((text, ""));
         let length = place.span.end.saturating_sub(place.span.start);
         let fault = first_line(rest.get(..length).unwrap_or(rest));
         let near = last_bytes(head, AROUND);
@@ -262,10 +241,8 @@ impl<'s> Region<'s> {
 }
 
 fn first_line(text: &str) -> &str {
-    text.split('\n')
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches('\r')
+    let line = text.split('\n').next().unwrap_or_default();
+    line.trim_end_matches('\r')
 }
 
 #[cfg(test)]

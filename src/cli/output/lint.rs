@@ -111,10 +111,8 @@ pub(crate) fn write_github(
         let Some((source, region)) = Region::locate(finding, sources) else {
             continue;
         };
-        let object = finding
-            .object
-            .as_ref()
-            .map_or_else(String::new, |object| format!(" ({object})"));
+        let object = finding.object.as_ref();
+        let object = object.map_or_else(String::new, |object| format!(" ({object})"));
         writeln!(
             out,
             "::{} title={},file={},line={},col={},endLine={},endColumn={}::{}",
@@ -129,10 +127,8 @@ pub(crate) fn write_github(
         )?;
     }
     for error in errors {
-        let (file, text) = (
-            github_property(error.name()),
-            github_message(&error.to_string()),
-        );
+        let text = github_message(&error.to_string());
+        let file = github_property(error.name());
         writeln!(out, "::error title=unread,file={file}::{text}")?;
     }
     Ok(())
@@ -148,12 +144,8 @@ fn github_level(severity: Severity) -> &'static str {
 
 /// Escapes as `@actions/core` does, after control characters are made visible.
 fn github_message(text: &str) -> String {
-    let lines = text
-        .lines()
-        .map(printable_line)
-        .collect::<Vec<_>>()
-        .join("\n");
-    lines.replace('%', "%25").replace('\n', "%0A")
+    let lines: Vec<_> = text.lines().map(printable_line).collect();
+    lines.join("\n").replace('%', "%25").replace('\n', "%0A")
 }
 
 fn github_property(text: &str) -> String {
@@ -191,38 +183,22 @@ pub(crate) fn write_junit(
             let Some((_, region)) = Region::locate(finding, sources) else {
                 continue;
             };
-            let object = finding
-                .object
-                .as_ref()
-                .map_or_else(String::new, ToString::to_string);
-            let severity = finding.rule.severity();
-            if severity == Severity::Info {
-                cases.push(format!(
-                    "    <testcase classname=\"{name}\" name=\"{} {} line {}\">\n      \
-                     <system-out>{name}:{}:{}: {}\n{}</system-out>\n    </testcase>",
-                    finding.rule,
-                    xml(&object),
-                    region.line,
-                    region.line,
-                    region.column,
-                    xml(&finding.message),
-                    xml(&finding.help),
-                ));
-                continue;
-            }
-            failures += 1;
+            let object = finding.object.as_ref();
+            let object = xml(&object.map_or_else(String::new, ToString::to_string));
+            let (rule, severity, line) = (finding.rule, finding.rule.severity(), region.line);
+            let (message, help) = (xml(&finding.message), xml(&finding.help));
+            let (open, close) = match severity {
+                Severity::Info => ("<system-out>".to_owned(), "</system-out>"),
+                Severity::Error | Severity::Warning => (
+                    format!("<failure type=\"{severity}\" message=\"{message}\">"),
+                    "</failure>",
+                ),
+            };
+            failures += usize::from(severity != Severity::Info);
             cases.push(format!(
-                "    <testcase classname=\"{name}\" name=\"{} {} line {}\">\n      \
-                 <failure type=\"{}\" message=\"{}\">{name}:{}:{}: {}\n{}</failure>\n    </testcase>",
-                finding.rule,
-                xml(&object),
-                region.line,
-                severity,
-                xml(&finding.message),
-                region.line,
+                "    <testcase classname=\"{name}\" name=\"{rule} {object} line {line}\">\n      \
+                 {open}{name}:{line}:{}: {message}\n{help}{close}\n    </testcase>",
                 region.column,
-                xml(&finding.message),
-                xml(&finding.help),
             ));
         }
         if cases.is_empty() {

@@ -47,7 +47,7 @@ pub(crate) fn write_plan_table(
     plan: &Plan,
     style: Style,
 ) -> Result<(), PlanWriteError> {
-    let is_inherited = |workload: &WorkloadPlan| workload.origin() != Origin::Own;
+    let is_inherited = |workload: &WorkloadPlan| workload.origin != Origin::Own;
     let table = plan_table(plan)?;
     if plan.workloads.iter().any(is_inherited) {
         table.write(out, style)?;
@@ -62,7 +62,7 @@ fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
     let mut room = MAX_BOUNDARIES;
     let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
         let (namespace, name) = (of.namespace().into(), of.short_name().into());
-        let from = of.origin().name().into();
+        let from = of.origin.name().into();
         table.push([namespace, name, time, action, count, from]);
     };
     for workload in &plan.workloads {
@@ -80,7 +80,7 @@ fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
                 room = room.checked_sub(1).ok_or(PlanWriteError::TooLong)?;
                 day.add(boundary);
             }
-            for row in day.rows(counts.unwrap_or_default(), workload.after()) {
+            for row in day.rows(counts.unwrap_or_default(), workload.after.as_ref()) {
                 push(workload, row);
             }
         }
@@ -112,7 +112,7 @@ pub(crate) fn write_saved(
     };
     let total: Saved = saved().map(|(_, saved)| saved).sum();
     let first = plan.workloads.first();
-    if total.requests_any() || first.is_some_and(|workload| workload.price().is_some()) {
+    if total.requests_any() || first.is_some_and(|workload| workload.price.is_some()) {
         let members = saved().map(|(member, _)| member);
         writeln!(out, "\nSaves {}.", plan_bill(total, members))?;
     }
@@ -122,7 +122,7 @@ pub(crate) fn write_saved(
 /// Writes the Services that wake each workload with `wake-on-request`.
 pub(crate) fn write_requests(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
     let asking = plan.workloads.iter();
-    let asking = asking.filter_map(|workload| Some((workload, workload.on_request()?)));
+    let asking = asking.filter_map(|workload| Some((workload, workload.on_request.as_ref()?)));
     for (index, (workload, coverage)) in asking.enumerate() {
         if index == 0 {
             writeln!(out)?;
@@ -138,19 +138,21 @@ pub(super) fn plan_bill<'p>(
     saved: Saved,
     members: impl Iterator<Item = &'p WorkloadPlan> + Clone,
 ) -> String {
-    let price = members.clone().find_map(WorkloadPlan::price);
-    let complete = members.map(|workload| workload.footprint().requests.are_complete());
+    let price = members
+        .clone()
+        .find_map(|workload| workload.price.as_deref());
+    let complete = members.map(|workload| workload.footprint.requests.are_complete());
     Bill::new(saved, price).with_incomplete(complete)
 }
 
 /// The dates that need a row: dates that are treated as another weekday, and holidays.
 fn marked_dates(workload: &WorkloadPlan) -> Vec<(NaiveDate, [Cell; 3])> {
-    let treated = workload.treated_dates().iter();
+    let treated = workload.treated_dates.iter();
     let treated = treated.map(|treated| {
         let action = Cell::from(format!("counts as {}", treated.day)).painted(Paint::Faint);
         (treated.date, [day(treated.date), action, "".into()])
     });
-    let holidays = workload.holidays().iter();
+    let holidays = workload.holidays.iter();
     let mut marked: Vec<_> = treated
         .chain(holidays.map(|holiday| (holiday.date, holiday_row(holiday))))
         .collect();

@@ -21,15 +21,6 @@ pub struct SandboxPage {
     names: usize,
 }
 
-/// The values in the title.
-#[derive(Clone, Copy, Debug)]
-pub struct SandboxTitle {
-    pub workloads: usize,
-    pub from: DateTime<Utc>,
-    pub until: DateTime<Utc>,
-    pub speed: Speed,
-}
-
 /// Longer names move the rest of their line to the right.
 const MAX_NAME: usize = 40;
 
@@ -45,13 +36,12 @@ impl SandboxPage {
     }
 
     /// The title, with the flag that changes the speed.
-    pub fn title(&self, run: &SandboxTitle) -> String {
-        let SandboxTitle {
-            workloads,
-            from,
-            until,
-            speed,
-        } = *run;
+    pub fn title(
+        &self,
+        workloads: usize,
+        (from, until): (DateTime<Utc>, DateTime<Utc>),
+        speed: Speed,
+    ) -> String {
         let speed = match speed {
             Speed::Max => String::new(),
             Speed::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),

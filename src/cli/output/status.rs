@@ -60,12 +60,12 @@ pub(crate) enum StatusColumns {
 
 /// The status of workloads at one time, ready to print.
 pub(crate) struct StatusOutput<'a> {
-    statuses: Vec<&'a WorkloadStatus>,
-    unreadable: &'a [Unreadable],
-    now: DateTime<Utc>,
-    prefix: &'a Prefix,
-    price: Option<&'a Price>,
-    tzdata: &'a Tzdata,
+    pub(crate) statuses: &'a [WorkloadStatus],
+    pub(crate) unreadable: &'a [Unreadable],
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) prefix: &'a Prefix,
+    pub(crate) price: Option<&'a Price>,
+    pub(crate) tzdata: &'a Tzdata,
 }
 
 /// The message of a problem. It names the schedule and its key if the value is in a named schedule.
@@ -76,30 +76,9 @@ fn problem_message(problem: &Problem, prefix: &Prefix) -> String {
     }
 }
 
-impl<'a> StatusOutput<'a> {
-    pub(crate) fn new(
-        statuses: impl IntoIterator<Item = &'a WorkloadStatus>,
-        unreadable: &'a [Unreadable],
-        prefix: &'a Prefix,
-        now: DateTime<Utc>,
-        sort_by: SortBy,
-        price: Option<&'a Price>,
-        tzdata: &'a Tzdata,
-    ) -> Self {
-        let mut statuses: Vec<_> = statuses.into_iter().collect();
-        statuses.sort_by(|a, b| order(sort_by, a, b));
-        Self {
-            statuses,
-            unreadable,
-            now,
-            prefix,
-            price,
-            tzdata,
-        }
-    }
-
+impl StatusOutput<'_> {
     pub(crate) fn have_problems(&self) -> bool {
-        self.statuses.iter().any(|status| status.has_problem())
+        self.statuses.iter().any(WorkloadStatus::has_problem)
     }
 
     /// Writes a row for each workload, with notes below. If the table is too wide, the least
@@ -114,10 +93,10 @@ impl<'a> StatusOutput<'a> {
         if self.statuses.is_empty() {
             return Ok(());
         }
-        let table = status_table(&self.statuses, self.now);
+        let table = status_table(self.statuses, self.now);
         if columns == StatusColumns::Wide {
             let width = width.unwrap_or(usize::MAX);
-            let parts = wide_parts(&table, &self.statuses, width);
+            let parts = wide_parts(&table, self.statuses, width);
             for (at, part) in parts.iter().enumerate() {
                 if at > 0 {
                     writeln!(out)?;
@@ -133,10 +112,8 @@ impl<'a> StatusOutput<'a> {
 
     /// Writes the total of the stopped replicas.
     fn write_stopped(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
-        let down = self
-            .statuses
-            .iter()
-            .filter(|status| status.stopped_capacity.replicas > 0);
+        let statuses = self.statuses.iter();
+        let down = statuses.filter(|status| status.stopped_capacity.replicas > 0);
         let held: StoppedCapacity = down.clone().map(|status| status.stopped_capacity).sum();
         if held.replicas == 0 {
             return Ok(());
@@ -158,7 +135,7 @@ impl<'a> StatusOutput<'a> {
         width: Option<usize>,
     ) -> io::Result<()> {
         let mut notes = Notes::new(self.prefix, self.now);
-        for status in &self.statuses {
+        for status in self.statuses {
             notes.add(status);
         }
         let lines = notes.lines(style, width);
@@ -169,7 +146,7 @@ impl<'a> StatusOutput<'a> {
             writeln!(out, "{line}")?;
         }
         let mut owners: BTreeMap<OtherController, Vec<&WorkloadRef>> = BTreeMap::new();
-        for status in &self.statuses {
+        for status in self.statuses {
             for owner in &status.owners {
                 // These workloads already follow the advice.
                 if !(status.leaves_count_to_hpa && *owner == OtherController::Hpa) {
@@ -215,7 +192,13 @@ impl<'a> StatusOutput<'a> {
     fn entry(&self, status: &WorkloadStatus) -> StatusEntry {
         let time =
             |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&status.zone).to_rfc3339());
-        let held = status.stopped_capacity;
+        let WorkloadStatus {
+            stopped_capacity: held,
+            active_override,
+            ..
+        } = *status;
+        let owners = status.owners.iter().map(|owner| owner.name().to_owned());
+        let is_left_stopped = status.is_left_stopped();
         let problems = status.problems.iter().map(|problem| ProblemEntry {
             annotation: problem.annotation_name(self.prefix),
             message: problem_message(problem, self.prefix),
@@ -261,49 +244,45 @@ impl<'a> StatusOutput<'a> {
                 while_used: coverage.while_used,
                 not_covered: coverage.not_covered.clone(),
             }),
-            active_override: status
-                .active_override
-                .map(|(origin, active)| OverrideEntry {
-                    action: verb(active).to_owned(),
-                    until: time(active.until()),
-                    from: origin.name().to_owned(),
-                    by: status.author.by.as_deref().map(str::to_owned),
-                    reason: status.author.reason.as_deref().map(str::to_owned),
-                }),
+            active_override: active_override.map(|(origin, active)| OverrideEntry {
+                action: verb(active).to_owned(),
+                until: time(active.until()),
+                from: origin.name().to_owned(),
+                by: status.author.by.as_deref().map(str::to_owned),
+                reason: status.author.reason.as_deref().map(str::to_owned),
+            }),
             error: status.error.clone(),
             problems: problems.collect(),
             overdue_since: time(status.overdue_since()),
             notes: Notes::new(self.prefix, self.now).texts(status),
-            restore: status
-                .is_left_stopped()
-                .then(|| status.restore(self.prefix)),
+            restore: is_left_stopped.then(|| status.restore(self.prefix)),
             reverted_by: status.reverted_by.as_ref().map(|by| RevertEntry {
                 manager: by.manager.manager.clone(),
                 at: time(by.at),
                 cure: status.fix(self.prefix),
             }),
-            owners: status
-                .owners
-                .iter()
-                .map(|owner| owner.name().to_owned())
-                .collect(),
+            owners: owners.collect(),
         }
     }
 }
 
-fn order(by: SortBy, a: &WorkloadStatus, b: &WorkloadStatus) -> Ordering {
-    let name =
-        |status: &WorkloadStatus| (status.object.namespace.clone(), status.object.name.clone());
-    match by {
-        SortBy::Problems => {
-            (a.condition, a.notes.is_empty()).cmp(&(b.condition, b.notes.is_empty()))
+impl SortBy {
+    pub(crate) fn order(self, a: &WorkloadStatus, b: &WorkloadStatus) -> Ordering {
+        let name = |status: &WorkloadStatus| {
+            let object = &status.object;
+            (object.namespace.clone(), object.name.clone())
+        };
+        match self {
+            Self::Problems => {
+                (a.condition, a.notes.is_empty()).cmp(&(b.condition, b.notes.is_empty()))
+            }
+            Self::Name => a.object.name.cmp(&b.object.name),
+            Self::Namespace => name(a).cmp(&name(b)),
+            // Workloads without a next boundary come last.
+            Self::Next => (a.next.is_none(), a.next).cmp(&(b.next.is_none(), b.next)),
+            Self::Replicas => b.replicas.cmp(&a.replicas),
+            Self::State => (a.condition, a.phase).cmp(&(b.condition, b.phase)),
         }
-        SortBy::Name => a.object.name.cmp(&b.object.name),
-        SortBy::Namespace => name(a).cmp(&name(b)),
-        // Workloads without a next boundary come last.
-        SortBy::Next => (a.next.is_none(), a.next).cmp(&(b.next.is_none(), b.next)),
-        SortBy::Replicas => b.replicas.cmp(&a.replicas),
-        SortBy::State => (a.condition, a.phase).cmp(&(b.condition, b.phase)),
     }
 }
 
@@ -412,7 +391,7 @@ const fn column(
     }
 }
 
-pub(crate) fn status_table(statuses: &[&WorkloadStatus], now: DateTime<Utc>) -> StatusTable {
+pub(crate) fn status_table(statuses: &[WorkloadStatus], now: DateTime<Utc>) -> StatusTable {
     let mut table = Table::new(COLUMNS.map(|column| column.heading));
     for status in statuses {
         table.push(COLUMNS.map(|column| (column.cell)(status, now)));
@@ -423,7 +402,7 @@ pub(crate) fn status_table(statuses: &[&WorkloadStatus], now: DateTime<Utc>) -> 
 /// The columns of a wide table, split into parts that fit.
 pub(crate) fn wide_parts(
     table: &StatusTable,
-    statuses: &[&WorkloadStatus],
+    statuses: &[WorkloadStatus],
     width: usize,
 ) -> Vec<Vec<usize>> {
     let is_inherited = statuses.iter().any(|status| status.origin != Origin::Own);

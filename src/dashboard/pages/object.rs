@@ -201,7 +201,7 @@ impl Page<'_> {
         let boundaries: Vec<_> = plan.boundaries().take(MAX_BOUNDARIES).collect();
         let is_cut = boundaries.len() == MAX_BOUNDARIES;
         let name = row.status.object.full_name();
-        let largest = plan.runs().map_or(1, Replicas::get);
+        let largest = plan.runs.map_or(1, Replicas::get);
         html! {
             section aria-labelledby="days" {
                 h2 id="days" { "Two weeks" }

@@ -316,7 +316,7 @@ impl Page<'_> {
             })
             .collect();
         let largest = weeks.iter().map(|(drawn, week)| {
-            let runs = drawn.plan.and_then(WorkloadPlan::runs);
+            let runs = drawn.plan.and_then(|plan| plan.runs);
             let runs = runs.map_or(1, Replicas::get);
             week.as_ref().map_or(1, Week::largest).max(runs)
         });

@@ -146,9 +146,9 @@ impl Page<'_> {
             };
             let shown = Shown::Planned(state);
             let count = match (state, step.required) {
-                _ if plan.footprint().replicas == 0 => None,
+                _ if plan.footprint.replicas == 0 => None,
                 (PlannedState::Running, Some(Action::Scale(count))) => Some(count),
-                (PlannedState::Running | PlannedState::Woken, _) => plan.runs().map(Replicas::get),
+                (PlannedState::Running | PlannedState::Woken, _) => plan.runs.map(Replicas::get),
                 _ => None,
             };
             match pieces.last_mut() {

@@ -64,18 +64,14 @@ fn the_cluster_role_contains_only_the_given_kinds() {
     let [role, binding] = documents[..] else {
         panic!("{}", ran.out);
     };
-    for line in ["kind: \"ClusterRole\"", "  name: \"dayshift-kinds\""] {
+    for line in ["kind: ClusterRole", "  name: dayshift-kinds"] {
         assert!(role.lines().any(|it| it == line), "{line}: {role}");
     }
     let squeezed: String = role.split_whitespace().collect();
-    let rules = "rules:-apiGroups:-\"apps\"resources:-\"statefulsets\"-\"deployments\"verbs:-\"get\"-\"list\"-\"watch\"-\"patch\"\
-                 -apiGroups:-\"postgresql.cnpg.io\"resources:-\"clusters\"verbs:-\"get\"-\"list\"-\"watch\"-\"patch\"";
+    let rules = r#"rules:-apiGroups:["apps"]resources:["statefulsets","deployments"]verbs:["get","list","watch","patch"]-apiGroups:["postgresql.cnpg.io"]resources:["clusters"]verbs:["get","list","watch","patch"]"#;
     assert!(squeezed.ends_with(rules), "{role}");
-    assert!(
-        binding.contains("kind: \"ClusterRoleBinding\""),
-        "{binding}"
-    );
-    assert!(binding.contains("namespace: \"dayshift\""), "{binding}");
+    assert!(binding.contains("kind: ClusterRoleBinding"), "{binding}");
+    assert!(binding.contains("namespace: dayshift"), "{binding}");
 }
 
 /// Jobs are not part of `--kinds`, and dayshift needs fewer verbs for them.
@@ -92,8 +88,7 @@ fn includes_jobs_only_with_stop_jobs() {
     let ran = dayshift_with(&[], &flags, "");
     assert_eq!((ran.status, &*ran.err), (0, ""));
     let squeezed: String = ran.out.split_whitespace().collect();
-    let rules = "rules:-apiGroups:-\"argoproj.io\"resources:-\"rollouts\"verbs:-\"get\"-\"list\"-\"watch\"-\"patch\"\
-                 -apiGroups:-\"batch\"resources:-\"jobs\"verbs:-\"list\"-\"patch\"---";
+    let rules = r#"rules:-apiGroups:["argoproj.io"]resources:["rollouts"]verbs:["get","list","watch","patch"]-apiGroups:["batch"]resources:["jobs"]verbs:["list","patch"]---"#;
     assert!(squeezed.contains(rules), "{}", ran.out);
     let ran = dayshift_with(
         &[],

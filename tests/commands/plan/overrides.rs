@@ -246,8 +246,8 @@ fn done(
             done.extend(action.map(|action| (reported.at, action)));
             Ok(())
         };
-        let play = simulation.run(until, Vec::new(), Speed::Max, tell, std::future::pending());
-        play.await.unwrap();
+        let played = simulation.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
+        played.await.unwrap().finish().await;
     });
     done
 }

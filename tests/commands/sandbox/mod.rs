@@ -386,8 +386,8 @@ fn months_need_one_request_for_each_transition() {
             late.extend(Some(time).filter(|time| time != expected));
             Ok(())
         };
-        let outcome = stage.run(until, Vec::new(), Speed::Max, tell, std::future::pending());
-        let summary = outcome.await.unwrap();
+        let played = stage.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
+        let summary = played.await.unwrap().finish().await;
         assert_eq!(late, [""; 0]);
         summary
     });

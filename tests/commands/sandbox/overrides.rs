@@ -53,8 +53,8 @@ fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, 
             Ok(())
         };
         let until = from + TimeDelta::days(1);
-        let outcome = stage.run(until, actions, Speed::Max, tell, std::future::pending());
-        outcome.await.unwrap();
+        let played = stage.play(until, actions, Speed::Max, tell, std::future::pending());
+        played.await.unwrap().finish().await;
         all
     })
 }

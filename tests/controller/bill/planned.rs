@@ -27,8 +27,8 @@ fn played(from: DateTime<Utc>, files: &[File]) -> Vec<f64> {
             simulation.load(&manifest(&name(at), file)).unwrap();
         }
         let (until, never) = (from + TimeDelta::days(7), std::future::pending());
-        let ran = simulation.run(until, Vec::new(), Speed::Max, |_| Ok(()), never);
-        ran.await.unwrap().usages
+        let played = simulation.play(until, Vec::new(), Speed::Max, |_| Ok(()), never);
+        played.await.unwrap().finish().await.usages
     });
     usages.sort_by(|one, other| one.0.cmp(&other.0));
     let saved = usages.iter().map(|(_, it)| it.saved().replica_hours);

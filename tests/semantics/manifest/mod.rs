@@ -74,11 +74,9 @@ spec:
   replicas: 3
   paused: off
 ";
-    let (web, manifest) = &SourceFile::new("file.yaml", text).manifests(
-        &Prefix::default(),
-        "default",
-        &KindTable::default(),
-    )[0];
+    let (web, manifest) = &SourceFile::new("file.yaml", text)
+        .manifests(&Prefix::default(), "default", &KindTable::default())
+        .workloads[0];
     assert_eq!(web.object.to_string(), "dev/web");
     assert_eq!(web.replicas, Some(Replicas::new(3)));
     assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));

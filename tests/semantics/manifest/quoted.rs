@@ -8,7 +8,9 @@ use crate::quoted_text::QUOTED;
 
 fn read(text: &str) -> Result<Vec<(String, String)>, String> {
     let source = SourceFile::new("file.yaml", text);
-    let read = source.manifests(&Prefix::default(), "default", &KindTable::default());
+    let read = source
+        .manifests(&Prefix::default(), "default", &KindTable::default())
+        .workloads;
     let faults = source.workloads(&Prefix::default(), "default", &KindTable::default());
     faults.map_err(|error| error.to_string())?;
     let each = read.into_iter().map(|(workload, manifest)| {

@@ -73,7 +73,7 @@ fn a_file_and_a_live_object_request_the_same() {
                 "{text}"
             );
 
-            let manifests = source.manifests(&prefix, "default", &kinds);
+            let manifests = source.manifests(&prefix, "default", &kinds).workloads;
             let object: Value = manifests[0].1.clone();
             let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
             assert_eq!(
@@ -98,7 +98,9 @@ fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64,
     );
     let source = SourceFile::new("file", text);
     let of_file = source.contents(&prefix, "default", &kinds).workloads[0].footprint;
-    let object: Value = source.manifests(&prefix, "default", &kinds)[0].1.clone();
+    let object: Value = source.manifests(&prefix, "default", &kinds).workloads[0]
+        .1
+        .clone();
     let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
     assert_eq!(live.observe(&kind, &prefix).footprint, of_file, "{spec}");
     let requests = of_file.requests;

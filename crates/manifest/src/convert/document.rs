@@ -87,6 +87,12 @@ impl<'a> Document<'a> {
         map.map_or(&[][..], Node::entries)
     }
 
+    /// The entries of the annotations of its pods.
+    pub(crate) fn pod_annotations(&self) -> &[MapEntry<'a>] {
+        let path = ["spec", "template", "metadata", "annotations"];
+        self.node.at(&path).map_or(&[][..], Node::entries)
+    }
+
     /// The downscaler annotations, without their prefix. If a name occurs several times, the last one
     /// counts. `sources` are all files.
     pub(crate) fn downscaler_annotations(&self, sources: &[SourceFile]) -> Vec<Annotation> {

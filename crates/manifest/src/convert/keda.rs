@@ -70,14 +70,9 @@ pub(crate) fn convert(
     if let Some(node) = crons.iter().find(|node| is_zero(node)) {
         return Err(zero_replicas(node, requests));
     }
-    let mut triggers = Vec::new();
-    for node in &crons {
-        triggers.push(Trigger::read(
-            node,
-            spec,
-            &requests.converter.defaults.tzdata,
-        )?);
-    }
+    let tzdata = &requests.converter.defaults.tzdata;
+    let triggers = crons.iter().map(|node| Trigger::read(node, spec, tzdata));
+    let triggers: Vec<_> = triggers.collect::<Result<_, _>>()?;
     let target = scale_target(document, spec, ("apps/v1", "Deployment"))?;
     for (trigger, node) in triggers.iter().zip(&crons) {
         if !trigger.alternates() {
@@ -130,16 +125,16 @@ pub(crate) fn convert(
 pub(crate) fn job(document: &Document<'_>) -> Result<(), PlacedFinding> {
     let triggers = document.node.at(&["spec", "triggers"]);
     let mut all = triggers.map_or(&[][..], Node::items).iter();
-    let trigger = all.find(|trigger| is_cron(trigger));
-    trigger.map_or(Ok(()), |trigger| {
-        Err(Finding::new(
-            Topic::NoEquivalent,
-            trigger.place.clone(),
-            "a ScaledJob creates Jobs between the start and the end of its cron trigger; that \
-                has no equivalent",
-            "keep it, or make it a CronJob, which dayshift suspends and resumes",
-        ))
-    })
+    let Some(trigger) = all.find(|trigger| is_cron(trigger)) else {
+        return Ok(());
+    };
+    Err(Finding::new(
+        Topic::NoEquivalent,
+        trigger.place.clone(),
+        "a ScaledJob creates Jobs between the start and the end of its cron trigger; that has no \
+            equivalent",
+        "keep it, or make it a CronJob, which dayshift suspends and resumes",
+    ))
 }
 
 const TOOL: &str = "KEDA";
@@ -200,7 +195,7 @@ fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> Place
     )
 }
 
-fn is_cron(trigger: &Node<'_>) -> bool {
+pub(crate) fn is_cron(trigger: &Node<'_>) -> bool {
     trigger.get("type").and_then(Node::text) == Some("cron")
 }
 
@@ -331,12 +326,11 @@ fn steps(triggers: &[Trigger], low: u64) -> Option<KeyTexts> {
     if triggers.iter().any(|trigger| trigger.zone != zone) {
         return None;
     }
-    let counts = triggers
-        .iter()
-        .try_fold(WeekCounts::constant(low), |counts, trigger| {
-            Some(counts.union(&trigger.week()?))
-        });
-    let text = counts?.scale();
+    let mut counts = WeekCounts::constant(low);
+    for trigger in triggers {
+        counts = counts.union(&trigger.week()?);
+    }
+    let text = counts.scale();
     let zone = (Key::Timezone, zone.name().to_owned());
     (!text.is_empty()).then(|| vec![(Key::Scale, text), zone])
 }

@@ -16,6 +16,7 @@ use crate::{
             self,
             annotation::{ConvertContext, OldAnnotation, PermanentForce, is_known},
         },
+        keda::is_cron,
         work::ConversionRun,
     },
     yaml::node::{Location, MapEntry, Node, NodeContent},
@@ -49,10 +50,7 @@ impl<'a> ConversionRun<'_, 'a> {
                 all.filter(|document| document.source == source)
             };
             let annotations = documents().flat_map(|document| {
-                let of_pods = document
-                    .node
-                    .at(&["spec", "template", "metadata", "annotations"]);
-                let of_pods = of_pods.map_or(&[][..], Node::entries);
+                let of_pods = document.pod_annotations();
                 document.own_annotations().iter().chain(of_pods)
             });
             let mut search = ForeignTextSearch {
@@ -345,9 +343,9 @@ fn is_of_other_tool(node: &Node<'_>) -> bool {
     match (version.split('/').next().unwrap_or_default(), kind) {
         ("kube-green.com", "SleepInfo")
         | ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => true,
-        ("keda.sh", "ScaledObject" | "ScaledJob") => triggers()
-            .iter()
-            .any(|trigger| trigger.get("type").and_then(Node::text) == Some("cron")),
+        ("keda.sh", "ScaledObject" | "ScaledJob") => {
+            triggers().iter().any(|trigger| is_cron(trigger))
+        }
         _ => false,
     }
 }

@@ -112,19 +112,15 @@ impl<'a> ConversionRun<'_, 'a> {
         let schedule = Key::SCHEDULE.map(|key| self.converter.prefix.annotation(key));
         let document = &self.documents[at];
         let is_schedule = |pair: &(String, String)| schedule.contains(&pair.0);
-        let mut all: NamePairs = self
-            .pending
-            .get(&at)
-            .map_or_else(Vec::new, |pending| pending.pairs().cloned().collect());
+        let pending = self.pending.get(&at).into_iter();
+        let mut all: NamePairs = pending.flat_map(ObjectEdits::pairs).cloned().collect();
         let has_schedule =
             schedule.iter().any(|key| document.has(key)) || all.iter().any(is_schedule);
         let is_taken = changes.pairs().any(|pair| document.has(&pair.0));
         if is_taken || has_schedule && changes.pairs().any(is_schedule) {
             let has = |(name, text): &(String, String)| {
-                let value = document
-                    .node
-                    .at(&["metadata", "annotations", name.as_str()]);
-                value.and_then(Node::written) == Some(text.as_str())
+                let path = ["metadata", "annotations", name];
+                document.node.at(&path).and_then(Node::written) == Some(text)
             };
             let is_same = changes.replaced.is_empty() && changes.added.iter().all(has);
             if !is_same {
@@ -293,12 +289,8 @@ impl ConversionRun<'_, '_> {
         let prefix = &self.converter.prefix;
         let gets = |at: usize, key: Key| {
             let name = prefix.annotation(key);
-            let mut pending = self
-                .pending
-                .get(&at)
-                .into_iter()
-                .flat_map(ObjectEdits::pairs);
-            pending.any(|pair| pair.0 == name)
+            let pending = self.pending.get(&at);
+            pending.is_some_and(|edits| edits.pairs().any(|pair| pair.0 == name))
         };
         let schedules = |at: usize| Key::SCHEDULE.iter().any(|key| gets(at, *key));
         let document: &Document<'_> = &self.documents[at];

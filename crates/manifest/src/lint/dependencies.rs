@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dayshift_schedule::list_items;
 use dayshift_workload::{
-    Dependency, DependencyWorkload, IgnoredDependency, Key, ParsedInputs, Prefix, ScheduleSpec,
+    Dependency, DependencyWorkload, IgnoredDependency, Key, Prefix, ScheduleSpec,
     UnsatisfiableDependency, WorkloadRef, read,
 };
 
@@ -110,8 +110,5 @@ fn leads_back(check: &WorkloadCheck<'_>, dependency: &Dependency, object: &Workl
 }
 
 fn spec_of(check: &WorkloadCheck<'_>, workload: &ManifestWorkload) -> Option<ScheduleSpec> {
-    match read(&workload.inputs, &check.period.context) {
-        ParsedInputs::Scheduled(spec) => Some(spec),
-        ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
-    }
+    read(&workload.inputs, &check.period.context).into_spec()
 }

@@ -492,19 +492,15 @@ impl<'l> LintCache<'l> {
             problems.iter().map(finding).collect()
         };
         let parsed = read(inputs, &self.period.context);
-        let mut found = match &parsed {
-            ParsedInputs::Invalid(refusal) => findings(refusal.problems()),
-            ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => Vec::new(),
-        };
+        let mut found = findings(parsed.problems());
         if self.scope != LintScope::All {
             return found;
         }
         found.extend(findings(&wake_on_request_problems(inputs)));
-        let spec = match &parsed {
-            ParsedInputs::Invalid(_) => return found,
-            ParsedInputs::Unscheduled => None,
-            ParsedInputs::Scheduled(spec) => Some(spec),
-        };
+        if matches!(parsed, ParsedInputs::Invalid(_)) {
+            return found;
+        }
+        let spec = parsed.spec();
         let gaps = spec.map(|spec| self.gaps(spec.schedule.zone()));
         let check = ScheduleCheck {
             inputs,
@@ -531,39 +527,29 @@ impl<'l> LintCache<'l> {
 /// The findings of a live object whose schedule is rejected, without a place. An error in an
 /// annotation of its Namespace is a finding about the Namespace.
 pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) -> Vec<LintFinding> {
-    let ParsedInputs::Invalid(refusal) = observed.read(context) else {
-        return Vec::new();
-    };
     let (object, inputs) = (&observed.object, &observed.inputs);
     let finding = |problem: &Problem| {
         let found = ScheduleFinding::from_problem(problem, prefix);
         let key = Key::from_name(&found.name);
-        let (name, text) = match found.origin {
-            Origin::Namespace if found.schedule.is_none() => {
-                let name = ObjectName {
-                    kind: "Namespace".into(),
-                    namespace: "".into(),
-                    name: Arc::clone(&object.namespace),
-                };
-                (name, key.and_then(|key| inputs.defaults()?.text(key)))
-            }
-            Origin::Team if found.schedule.is_none() => {
-                let name = ObjectName {
-                    kind: "ConfigMap".into(),
-                    namespace: Arc::clone(&object.namespace),
-                    name: TEAM_CONFIG_MAP.into(),
-                };
-                let team = || inputs.defaults()?.team();
-                (name, key.and_then(|key| team()?.text(key)))
-            }
-            Origin::Own | Origin::Team | Origin::Namespace | Origin::Controller => {
-                let name = ObjectName {
-                    kind: object.kind.name().into(),
-                    namespace: Arc::clone(&object.namespace),
-                    name: Arc::clone(&object.name),
-                };
-                (name, key.and_then(|key| inputs.text(key)))
-            }
+        let namespace = Arc::clone(&object.namespace);
+        let ((kind, namespace, name), text) = match found.origin {
+            Origin::Namespace if found.schedule.is_none() => (
+                ("Namespace", "".into(), namespace),
+                key.and_then(|key| inputs.defaults()?.text(key)),
+            ),
+            Origin::Team if found.schedule.is_none() => (
+                ("ConfigMap", namespace, TEAM_CONFIG_MAP.into()),
+                key.and_then(|key| inputs.defaults()?.team()?.text(key)),
+            ),
+            Origin::Own | Origin::Team | Origin::Namespace | Origin::Controller => (
+                (object.kind.name(), namespace, Arc::clone(&object.name)),
+                key.and_then(|key| inputs.text(key)),
+            ),
+        };
+        let name = ObjectName {
+            kind: kind.into(),
+            namespace,
+            name,
         };
         let help = found.help_for(text.unwrap_or_default(), prefix);
         let quoted = text.filter(|text| !text.is_empty() && found.rule != LintRule::DeletesVolumes);
@@ -584,7 +570,8 @@ pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) ->
             ..LintFinding::new(found.rule, None, message, help).about(Some(name))
         }
     };
-    refusal.problems().iter().map(finding).collect()
+    let parsed = observed.read(context);
+    parsed.problems().iter().map(finding).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use dayshift_schedule::{
     Action, Boundary, Direction, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
 };
 use dayshift_text::quote;
-use dayshift_workload::{Inputs, Key, ParsedInputs, WakeOnRequest, read};
+use dayshift_workload::{Inputs, Key, WakeOnRequest, read};
 
 use crate::{
     lint::{
@@ -440,10 +440,8 @@ pub(crate) fn notice_beyond_window(check: &ScheduleCheck<'_>, found: &mut Vec<Sc
 /// Whether none of the times of a CronJob is within its running hours. `false` if the files do not
 /// show it: the times or the zone cannot be read, or the schedule has too many boundaries.
 pub(crate) fn never_runs(cron: &CronTimes, inputs: &Inputs, period: &CheckPeriod) -> bool {
-    let ParsedInputs::Scheduled(spec) = read(inputs, &period.context) else {
-        return false;
-    };
-    runs_ever(cron, &spec.schedule, period) == Some(false)
+    let spec = read(inputs, &period.context).into_spec();
+    spec.is_some_and(|spec| runs_ever(cron, &spec.schedule, period) == Some(false))
 }
 
 fn runs_ever(cron: &CronTimes, schedule: &Schedule, period: &CheckPeriod) -> Option<bool> {

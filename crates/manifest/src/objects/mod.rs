@@ -92,26 +92,22 @@ pub(crate) fn objects<'n, 'a>(
     each: &mut impl FnMut(FoundObject<'n, 'a>),
 ) {
     let (version, name) = kind(document);
-    if let Some(kind) = kind_of_list(version, name, scope.kinds) {
-        // The items of a typed list from the API server have no kind.
-        match list(document) {
-            Ok(items) => items
-                .iter()
-                .for_each(|item| workload(&kind, item, scope, each)),
-            Err(fault) => each(FoundObject::ParseError(fault)),
-        }
-        return;
+    let kind = kind_of_list(version, name, scope.kinds);
+    let is_of_core = version == Some("v1") && matches!(name, Some("NamespaceList" | "List"));
+    if kind.is_none() && !is_of_core {
+        return object(document, scope, each);
     }
-    match (version, name) {
-        (Some("v1"), Some("NamespaceList")) => match list(document) {
-            Ok(items) => items.iter().for_each(|item| namespace(item, scope, each)),
-            Err(fault) => each(FoundObject::ParseError(fault)),
-        },
-        (Some("v1"), Some("List")) => match list(document) {
-            Ok(items) => items.iter().for_each(|item| objects(item, scope, each)),
-            Err(fault) => each(FoundObject::ParseError(fault)),
-        },
-        _ => object(document, scope, each),
+    let items = match list(document) {
+        Ok(items) => items,
+        Err(fault) => return each(FoundObject::ParseError(fault)),
+    };
+    for item in items {
+        match (&kind, name) {
+            // The items of a typed list from the API server have no kind.
+            (Some(kind), _) => workload(kind, item, scope, each),
+            (None, Some("NamespaceList")) => namespace(item, scope, each),
+            (None, _) => objects(item, scope, each),
+        }
     }
 }
 
@@ -121,9 +117,8 @@ fn object<'n, 'a>(
     each: &mut impl FnMut(FoundObject<'n, 'a>),
 ) {
     let (version, name) = kind(node);
-    let kind = version
-        .zip(name)
-        .and_then(|(version, name)| scope.kinds.from_manifest(version, name));
+    let names = version.zip(name);
+    let kind = names.and_then(|(version, name)| scope.kinds.from_manifest(version, name));
     if let Some(kind) = kind {
         // An autoscaler has a count of its own, and sets the counts of another workload.
         if let Some(scaling) = OtherObject::scaling(node, scope) {
@@ -144,19 +139,11 @@ fn object<'n, 'a>(
             each(FoundObject::Service(Box::new(service)));
         }
         search(node, scope, &mut |found| each(FoundObject::Loose(found)));
-        other(node, scope, each);
-    }
-}
-
-fn other<'n, 'a>(
-    node: &'n Node<'a>,
-    scope: ReadScope<'_>,
-    each: &mut impl FnMut(FoundObject<'n, 'a>),
-) {
-    if let Some(unrendered) = Unrendered::read(node, scope.file) {
-        each(FoundObject::Unrendered(unrendered));
-    } else if let Some(other) = OtherObject::read(node, scope) {
-        each(FoundObject::Other(Box::new(other)));
+        if let Some(unrendered) = Unrendered::read(node, scope.file) {
+            each(FoundObject::Unrendered(unrendered));
+        } else if let Some(other) = OtherObject::read(node, scope) {
+            each(FoundObject::Other(Box::new(other)));
+        }
     }
 }
 

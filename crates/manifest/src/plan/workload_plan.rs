@@ -29,20 +29,29 @@ pub struct WorkloadPlan {
     /// `web`, or `sts/db`.
     short_name: String,
     timezone: String,
-    origin: Origin,
+    /// The origin of its schedule.
+    pub origin: Origin,
     pub(crate) boundaries: Boundaries,
-    after: Option<StartsAfter>,
-    holidays: Vec<Holiday>,
-    treated_dates: Vec<TreatedDate>,
+    /// The dependencies of its starts. In JSON only if there are any.
+    pub after: Option<StartsAfter>,
+    /// The dates in the period that calendars exclude. In JSON only if there are any.
+    pub holidays: Vec<Holiday>,
+    /// The dates in the period that are treated as another day. In JSON `treatedAs`, only if there
+    /// are any.
+    pub treated_dates: Vec<TreatedDate>,
     /// The count that would run without the schedule, if it is known.
-    pub(crate) runs: Option<Replicas>,
+    pub runs: Option<Replicas>,
     /// The state when the period begins.
-    pub(crate) beginning: Beginning,
-    /// The pods and requests for each unit of its count, and their price.
-    pub(crate) footprint: Footprint,
-    pub(crate) price: Option<Arc<Price>>,
-    counted: CountedWith,
-    on_request: Option<RequestCoverage>,
+    pub beginning: Beginning,
+    /// The pods and requests for each unit of its count.
+    pub footprint: Footprint,
+    /// The price of CPU and memory, if it is known.
+    pub price: Option<Arc<Price>>,
+    /// The object whose savings include its own.
+    pub counted: CountedWith,
+    /// The effect of requests to the object's Services, if requests should wake it. In JSON
+    /// `onRequest`, only in that case.
+    pub on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
 }
 
@@ -217,6 +226,9 @@ impl Planner {
         if problems.is_empty() && spec.is_none() {
             return None;
         }
+        let valid = spec.as_ref();
+        let holidays = valid.map(|spec| holidays(&spec.schedule, self.period));
+        let treated_dates = valid.map(|spec| treated_dates(&spec.schedule, self.period));
         Some(WorkloadPlan {
             kind: object.kind.name().into(),
             namespace: Arc::clone(&object.namespace),
@@ -224,20 +236,11 @@ impl Planner {
             short_name: object.short_name(),
             timezone: self.timezone(inputs),
             origin: inputs.schedule_origin().unwrap_or(Origin::Own),
-            holidays: spec
-                .as_ref()
-                .map_or_else(Vec::new, |spec| holidays(&spec.schedule, self.period)),
-            treated_dates: spec
-                .as_ref()
-                .map_or_else(Vec::new, |spec| treated_dates(&spec.schedule, self.period)),
-            after: spec
-                .as_ref()
-                .and_then(|spec| StartsAfter::from_spec(spec, object)),
+            holidays: holidays.unwrap_or_default(),
+            treated_dates: treated_dates.unwrap_or_default(),
+            after: valid.and_then(|spec| StartsAfter::from_spec(spec, object)),
             boundaries: Boundaries {
-                delay: spec
-                    .as_ref()
-                    .map(|spec| spec.delay(object))
-                    .unwrap_or_default(),
+                delay: valid.map(|spec| spec.delay(object)).unwrap_or_default(),
                 spec,
                 period: self.period,
                 restored_count: None,
@@ -285,17 +288,6 @@ impl WorkloadPlan {
         self.boundaries.iter()
     }
 
-    /// The dates in the period that calendars exclude. In JSON only if there are any.
-    pub fn holidays(&self) -> &[Holiday] {
-        &self.holidays
-    }
-
-    /// The dates in the period that are treated as another day. In JSON `treatedAs`, only if there
-    /// are any.
-    pub fn treated_dates(&self) -> &[TreatedDate] {
-        &self.treated_dates
-    }
-
     /// The plan of an object whose manifest sets this count, which runs unless the schedule changes
     /// it. A start leaves an object at 0 only if its schedule is inherited.
     #[must_use]
@@ -312,51 +304,6 @@ impl WorkloadPlan {
         self
     }
 
-    /// The plan with the pods and requests for each unit of the count.
-    #[must_use]
-    pub fn with_footprint(self, footprint: Footprint) -> Self {
-        Self { footprint, ..self }
-    }
-
-    /// The plan with a price.
-    #[must_use]
-    pub fn at_price(self, price: Option<Arc<Price>>) -> Self {
-        Self { price, ..self }
-    }
-
-    /// The plan with the object whose savings include its own.
-    #[must_use]
-    pub fn counted_with(self, counted: CountedWith) -> Self {
-        Self { counted, ..self }
-    }
-
-    /// The plan with the effect of requests to the object's Services.
-    #[must_use]
-    pub fn woken_by(self, on_request: Option<RequestCoverage>) -> Self {
-        Self { on_request, ..self }
-    }
-
-    /// The effect of requests to the object's Services, if requests should wake it. In JSON
-    /// `onRequest`, only in that case.
-    pub fn on_request(&self) -> Option<&RequestCoverage> {
-        self.on_request.as_ref()
-    }
-
-    /// The dependencies of its starts. In JSON only if there are any.
-    pub fn after(&self) -> Option<&StartsAfter> {
-        self.after.as_ref()
-    }
-
-    /// The count that would run without the schedule, if it is known.
-    pub fn runs(&self) -> Option<Replicas> {
-        self.runs
-    }
-
-    /// The state when the period begins.
-    pub fn beginning(&self) -> Beginning {
-        self.beginning
-    }
-
     /// The namespace.
     pub fn namespace(&self) -> &str {
         &self.namespace
@@ -365,11 +312,6 @@ impl WorkloadPlan {
     /// `web`, or `sts/db`. A name without a kind is a Deployment's.
     pub fn short_name(&self) -> &str {
         &self.short_name
-    }
-
-    /// The origin of its schedule.
-    pub fn origin(&self) -> Origin {
-        self.origin
     }
 
     /// The schedule; `None` if there is a problem.
@@ -456,21 +398,12 @@ impl Planner {
             }
             _ => Beginning::AsItIs,
         };
-        Some(plan.with_footprint(observed.footprint))
+        plan.footprint = observed.footprint;
+        Some(plan)
     }
 }
 
 impl WorkloadPlan {
-    /// The pods and requests for each unit of its count.
-    pub fn footprint(&self) -> Footprint {
-        self.footprint
-    }
-
-    /// The price of CPU and memory, if it is known.
-    pub fn price(&self) -> Option<&Price> {
-        self.price.as_deref()
-    }
-
     /// The savings in the period: the time of replicas that would run without the schedule, and of
     /// their requests. `None` if the count is unknown, or is not one of replicas; nothing if its
     /// owner is counted.
@@ -493,8 +426,8 @@ impl WorkloadPlan {
         if self.counted == CountedWith::Owner {
             return Some(Saved::default());
         }
-        let without = spec.largest_count().or(spec.replicas).or(self.runs())?;
-        let steps = saved_steps(spec, self.delay(), period, since, without, self.beginning());
+        let without = spec.largest_count().or(spec.replicas).or(self.runs)?;
+        let steps = saved_steps(spec, self.delay(), period, since, without, self.beginning);
         let seconds = steps
             .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
         let hours = seconds.sum::<f64>() / 3600.0;

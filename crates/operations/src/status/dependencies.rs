@@ -25,13 +25,11 @@ pub fn ignored_dependencies(
     now: DateTime<Utc>,
     seen: impl Fn(&Dependency) -> DependencyLookup,
 ) -> Vec<IgnoredDependency> {
-    let ParsedInputs::Scheduled(spec) = parsed else {
+    let spec = parsed.spec();
+    let Some(spec) = spec.filter(|spec| spec.schedule.has_all_calendars()) else {
         return Vec::new();
     };
-    let is_known = spec.schedule.has_all_calendars();
-    let Some(after) = spec.after.as_ref().filter(|_| is_known) else {
-        return Vec::new();
-    };
+    let needed = spec.after.as_ref().map(|after| after.needed_by(object));
     let unsatisfiable = |needed: &Dependency| {
         let why = match seen(needed) {
             DependencyLookup::Unknown => return None,
@@ -44,7 +42,7 @@ pub fn ignored_dependencies(
         let needed = needed.clone();
         Some(IgnoredDependency { needed, why })
     };
-    let needed = after.needed_by(object).iter();
+    let needed = needed.unwrap_or_default().iter();
     needed.filter_map(unsatisfiable).collect()
 }
 

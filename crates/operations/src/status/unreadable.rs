@@ -61,21 +61,16 @@ impl Unreadable {
                 groups.push(one);
             }
         }
-        let describe = |(kind, namespace): (Kind, Option<&str>)| {
-            let parts: Vec<_> = unreadable_parts
-                .iter()
-                .filter(|unreadable| {
-                    (
-                        unreadable.part.kind.clone(),
-                        unreadable.part.namespace.as_deref(),
-                    ) == (kind.clone(), namespace)
-                })
-                .collect();
-            let error = &parts.first()?.error;
+        let kinds: Vec<_> = groups.iter().map(|(kind, _)| kind.clone()).collect();
+        let describe = |(kind, namespace): &(Kind, Option<&str>)| {
+            let is_here = |UnreadablePart { part, .. }: &&UnreadablePart| {
+                part.kind == *kind && part.namespace.as_deref() == *namespace
+            };
+            let mut parts = unreadable_parts.iter().filter(is_here).peekable();
+            let error = &parts.peek()?.error;
             let resource = kind.resource();
-            let names: Vec<_> = parts
-                .iter()
-                .filter_map(|unreadable| unreadable.part.name.as_ref())
+            let names = parts.filter_map(|unreadable| unreadable.part.name.as_ref());
+            let names: Vec<_> = names
                 .map(|name| format!("{}.{}/{name}", kind.singular(), kind.group()))
                 .collect();
             let what = match &*names {
@@ -83,7 +78,6 @@ impl Unreadable {
                 [one] => format!("{one} is"),
                 several => format!("{} are", first_of(several)),
             };
-            let kinds: Vec<_> = groups.iter().map(|(kind, _)| kind.clone()).collect();
             Some(Self {
                 hides_workloads: true,
                 text: format!("{what} {left}: {error}"),
@@ -91,10 +85,7 @@ impl Unreadable {
                 resource,
             })
         };
-        groups
-            .iter()
-            .filter_map(|part| describe(part.clone()))
-            .collect()
+        groups.iter().filter_map(describe).collect()
     }
 
     /// Describes unreadable Namespaces, from which unobserved workloads might inherit a schedule.

@@ -119,10 +119,7 @@ impl WorkloadStatus {
         let is_namespace_ahead = live.defaults.are_ahead_of(&seen);
         let observed = live.defaults.applied(seen);
         let parsed = observed.read(parse_context);
-        let is_scheduled = match parsed {
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
-            ParsedInputs::Scheduled(_) => true,
-        };
+        let is_scheduled = parsed.spec().is_some();
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
         let mut status = Self::from_parsed(&observed, &parsed, changed, prefix, zone, now)?;

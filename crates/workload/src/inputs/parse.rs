@@ -94,6 +94,22 @@ impl ParsedInputs {
         }
     }
 
+    /// As [`Self::spec`], by value.
+    pub fn into_spec(self) -> Option<ScheduleSpec> {
+        match self {
+            Self::Scheduled(spec) => Some(spec),
+            Self::Unscheduled | Self::Invalid(_) => None,
+        }
+    }
+
+    /// The problems of a rejected schedule.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Invalid(refusal) => refusal.problems(),
+            Self::Unscheduled | Self::Scheduled(_) => &[],
+        }
+    }
+
     /// Whether the schedule uses calendars.
     pub fn names_calendars(&self) -> bool {
         self.spec().is_some_and(ScheduleSpec::names_calendars)
@@ -125,13 +141,9 @@ impl ParsedInputs {
 
     /// Whether the result depends on calendars: the annotations name one, even if it is unknown.
     pub fn depends_on_calendars(&self) -> bool {
-        match self {
-            Self::Invalid(refusal) => {
-                let mut problems = refusal.problems().iter();
-                problems.any(|problem| problem.diagnostic.kind() == DiagnosticKind::Calendar)
-            }
-            Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
-        }
+        let mut problems = self.problems().iter();
+        self.names_calendars()
+            || problems.any(|problem| problem.diagnostic.kind() == DiagnosticKind::Calendar)
     }
 }
 

@@ -37,7 +37,7 @@ impl<'p> ScheduleGroup<'p> {
                 spec.replicas,
                 (spec.stop_replicas, spec.counts),
                 spec.jitter,
-                member.origin(),
+                member.origin,
                 overrides.sets(),
                 (spec.stop_after, spec.planned_start),
             );
@@ -55,7 +55,7 @@ impl<'p> ScheduleGroup<'p> {
 
     pub(super) fn origin(&self) -> Origin {
         let first = self.members.first();
-        first.map_or(Origin::Own, |member| member.origin())
+        first.map_or(Origin::Own, |member| member.origin)
     }
 
     /// The smallest and the largest delay of the starts by jitter.
@@ -178,8 +178,8 @@ fn saved(group: &ScheduleGroup<'_>, period: Period, since: DateTime<Utc>) -> Str
     // Many workloads have the same schedule, so equal results are computed once.
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {
-        let runs = (member.runs(), member.beginning());
-        let alike = (runs, member.delay(), member.footprint());
+        let runs = (member.runs, member.beginning);
+        let alike = (runs, member.delay(), member.footprint);
         *known
             .entry(alike)
             .or_insert_with(|| member.saved_in(period, since))
@@ -191,7 +191,7 @@ fn saved(group: &ScheduleGroup<'_>, period: Period, since: DateTime<Utc>) -> Str
             let members = group.members.iter().copied();
             let first = timeline(group.spec, group.delays().0, period, since).next();
             let begins_stopped = first.is_some_and(|step| step.state == PlannedState::Stopped);
-            let is_unseen = |member: &&WorkloadPlan| member.beginning() != Beginning::Stopped;
+            let is_unseen = |member: &&WorkloadPlan| member.beginning != Beginning::Stopped;
             // A schedule never acts on the past: a workload that is not stopped yet continues to
             // run.
             let from = if begins_stopped && group.members.iter().any(is_unseen) {
@@ -290,7 +290,7 @@ pub(super) fn jitter(group: &ScheduleGroup<'_>) -> Option<String> {
 pub(super) fn after(group: &ScheduleGroup<'_>) -> Vec<String> {
     let mut lines: Vec<(&StartsAfter, Vec<String>)> = Vec::new();
     for member in &group.members {
-        let Some(after) = member.after() else {
+        let Some(after) = &member.after else {
             continue;
         };
         let name = printable(&member.to_string());

@@ -63,11 +63,9 @@ fn plan_matches_an_independent_calendar() {
             },
         };
         let plan = planner.plan(&web, &inputs, &[]).unwrap();
-        let saved = plan
-            .running_with(Replicas::new(object.count))
-            .with_footprint(footprint)
-            .saved()
-            .unwrap();
+        let mut plan = plan.running_with(Replicas::new(object.count));
+        plan.footprint = footprint;
+        let saved = plan.saved().unwrap();
         let found = [
             saved.replica_hours,
             saved.cpu_core_hours,

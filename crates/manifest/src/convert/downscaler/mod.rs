@@ -25,7 +25,6 @@ use crate::{
         edit::{NamePairs, ObjectEdits},
         work::{ConversionRun, KindOf, kind_of},
     },
-    yaml::node::Node,
 };
 
 /// Converts all annotations of an object.
@@ -101,8 +100,8 @@ impl ConversionRun<'_, '_> {
         let namespace = namespace.unwrap_or_default();
         let of_namespace = old_annotations(&namespace);
         let mut olds = old_annotations(&annotations);
-        let forces = of_namespace.iter().copied().filter(|old| is_force(old.0));
-        let forces: Vec<_> = forces.collect();
+        let mut forces = of_namespace.clone();
+        forces.retain(|old| is_force(old.0));
         let kind = document.kind();
         let context = ConvertContext {
             converter: self.converter,
@@ -163,10 +162,7 @@ impl ConversionRun<'_, '_> {
     /// Reports a pod that forces uptime, which applies to the whole cluster.
     fn pod_annotations(&mut self, at: usize) {
         let document = self.documents[at].clone();
-        let map = document
-            .node
-            .at(&["spec", "template", "metadata", "annotations"]);
-        for entry in map.map_or(&[][..], Node::entries) {
+        for entry in document.pod_annotations() {
             if entry.name().starts_with(DOWNSCALER) {
                 let name = quote(entry.name());
                 self.report(
