@@ -123,7 +123,7 @@ impl Wakes {
                 entry.insert(RequestedService::by(request));
             }
             Entry::Occupied(mut known) if request.keeps_awake() => {
-                known.get_mut().request = request
+                known.get_mut().request = request;
             }
             Entry::Occupied(_) => {}
         }

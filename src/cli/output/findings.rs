@@ -181,7 +181,7 @@ fn printable_up_to(text: &str, cut: &str) -> String {
 }
 
 fn width(shown: &str) -> usize {
-    let widths = shown.chars().map(|character| character.width());
+    let widths = shown.chars().map(UnicodeWidthChar::width);
     widths.map(Option::unwrap_or_default).sum()
 }
 

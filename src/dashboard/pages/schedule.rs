@@ -467,7 +467,7 @@ impl Page<'_> {
                     namespace_path(&object.namespace),
                     object.namespace.to_string(),
                 ),
-                (path(row), name.to_string()),
+                (path(row), name.clone()),
             ],
         };
         self.shell(&kind, content)

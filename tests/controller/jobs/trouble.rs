@@ -114,7 +114,7 @@ fn changes_the_jobs_of_a_page_before_it_reads_the_next_one() {
     let verbs: Vec<_> = requests
         .iter()
         .filter(|line| is_of_jobs(line))
-        .map(|line| &*line.verb)
+        .map(|line| line.verb)
         .collect();
     let runs: Vec<_> = verbs
         .chunk_by(|one, next| one == next)

@@ -172,7 +172,7 @@ impl Namespaces {
                 let reported = std::mem::replace(&mut record.error, error.clone());
                 let error = error.filter(|_| !record.is_gone);
                 let about = EventObject::namespace(Arc::clone(name), (&*record.uid).into());
-                rejected.extend(RejectedDefaults::new(about, error, reported));
+                rejected.extend(RejectedDefaults::new(about, error, reported.as_deref()));
             }
             if let Some(team) = &mut namespace.team
                 && predicate(&team.annotations, team.error.as_ref())
@@ -180,7 +180,7 @@ impl Namespaces {
                 let error = text(inheritance.team_problem(&team.annotations, context));
                 let reported = std::mem::replace(&mut team.error, error.clone());
                 let about = EventObject::team_defaults(Arc::clone(name), (&*team.uid).into());
-                rejected.extend(RejectedDefaults::new(about, error, reported));
+                rejected.extend(RejectedDefaults::new(about, error, reported.as_deref()));
             }
             self.invalid += usize::from(namespace.is_invalid());
         }
@@ -271,7 +271,7 @@ impl Namespaces {
         NamespaceChange {
             is_changed: true,
             has_entered: false,
-            rejected: RejectedDefaults::new(about, error, reported),
+            rejected: RejectedDefaults::new(about, error, reported.as_deref()),
         }
     }
 
@@ -381,7 +381,7 @@ impl Namespaces {
         NamespaceChange {
             is_changed: true,
             has_entered: is_new && self.are_selected,
-            rejected: RejectedDefaults::new(about(), error, reported),
+            rejected: RejectedDefaults::new(about(), error, reported.as_deref()),
         }
     }
 
@@ -505,8 +505,8 @@ impl Namespaces {
 
 impl RejectedDefaults {
     /// Returns `None` without an error, and if the same error was reported before.
-    fn new(about: EventObject, error: Option<String>, reported: Option<String>) -> Option<Self> {
-        let error = error.filter(|error| reported.as_ref() != Some(error))?;
+    fn new(about: EventObject, error: Option<String>, reported: Option<&str>) -> Option<Self> {
+        let error = error.filter(|error| reported != Some(error))?;
         Some(Self { about, error })
     }
 }
