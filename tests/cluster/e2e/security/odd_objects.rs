@@ -287,7 +287,7 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
         ])
         .success();
     // The policy of dayshift's account is in force a moment after it is created. Until then, the first patch of
-    // `bytes` would replace what is not text.
+    // `bytes` would replace bytes that are not text.
     let account = plane.install();
     let foreign = r#"{"metadata": {"annotations": {"example.com/note": "x"}}}"#;
     let foreign = [
