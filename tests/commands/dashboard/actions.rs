@@ -339,7 +339,7 @@ fn bounds_an_action_on_two_thousand_workloads() {
     // are used.
     fields.truncate(2 + 20);
     let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
-    assert!(result.contains("20 lines"), "{result}");
+    assert!(result.contains("20 errors"), "{result}");
     assert!(cluster.annotation("web-19", "pause").is_some());
     assert!(cluster.annotation("web-20", "pause").is_none());
 }

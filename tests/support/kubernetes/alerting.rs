@@ -8,8 +8,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::argo_cd::free_ports;
 use super::assets::Assets;
+use super::programs::free_ports;
 use crate::support::child_guard::ChildGuard;
 use crate::support::dayshift::get;
 

@@ -1,7 +1,6 @@
 //! Argo CD beside a control plane: its application controller, repo server and redis-server.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +10,7 @@ use tempfile::TempDir;
 
 use super::assets::Assets;
 use super::control_plane::ControlPlane;
+use super::programs::free_ports;
 use crate::support::child_guard::ChildGuard;
 use crate::support::{build, definitions};
 
@@ -113,11 +113,6 @@ impl ArgoCd {
         let child = child.unwrap_or_else(|error| panic!("{name}: {error}"));
         self.programs.push((name, child));
     }
-}
-
-pub(super) fn free_ports<const N: usize>() -> [u16; N] {
-    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
 /// The settings of an Argo CD installation.

@@ -1,6 +1,5 @@
 //! A Kubernetes control plane for tests.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,7 +22,7 @@ use super::audit::Audit;
 use super::compaction::{begin_history, compact};
 use super::kubeconfig;
 use super::output::Output;
-use super::programs::{ALIAS, ETCD_SOCKET, ISSUER, Parts, Programs, User};
+use super::programs::{ALIAS, ETCD_SOCKET, ISSUER, Parts, Programs, User, free_ports};
 use super::token::token;
 use crate::support::blocking::block_on;
 
@@ -57,11 +56,7 @@ impl ControlPlane {
         let mut programs = Programs::new(assets.clone(), directory.path().to_owned(), parts);
         programs.start_etcd();
         begin_history(&directory.path().join(ETCD_SOCKET));
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let [port] = free_ports();
         let url = format!("https://127.0.0.1:{port}");
         programs.start_api_server(port);
 

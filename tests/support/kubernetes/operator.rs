@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::argo_cd::free_ports;
 use super::assets::Assets;
 use super::control_plane::ControlPlane;
+use super::programs::free_ports;
 use crate::support::child_guard::ChildGuard;
 use crate::support::{build, definitions};
 

@@ -4,8 +4,10 @@
 //! creates its own certificate, whose key also signs the tokens of ServiceAccounts.
 
 use std::fs::File;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{self, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -111,6 +113,21 @@ pub(crate) struct Programs {
     directory: PathBuf,
     parts: Parts,
     running: Vec<(&'static str, ChildGuard)>,
+}
+
+/// Ports that are free now, and that the kernel does not assign to outgoing connections: by default, those begin
+/// at 32768. Otherwise a connection of another scenario could take the port before the program listens on it.
+pub(super) fn free_ports<const N: usize>() -> [u16; N] {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    [(); N].map(|()| {
+        loop {
+            let number = process::id().wrapping_mul(100) + NEXT.fetch_add(1, Ordering::Relaxed);
+            let port = 10_000 + u16::try_from(number % 10_000).unwrap();
+            if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+                break port;
+            }
+        }
+    })
 }
 
 impl Programs {
