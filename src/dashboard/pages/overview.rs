@@ -233,7 +233,7 @@ impl Page<'_> {
             @if coming.is_empty() {
                 p { "Nothing." }
             } @else {
-                p.far { "The next change of each workload:" }
+                p.far { "The next change of each workload; the chart shows all of them:" }
                 (table("next", &["In", "At", "Change", "Workloads"], &next))
                 @if coming.len() > MAX_NEXT {
                     p.far {

@@ -8,7 +8,7 @@ use super::{
     actions::{cluster, confirmed, post, token},
     browser::{Answer, Page, Served},
 };
-use crate::fake_server::Cluster;
+use crate::{fake_server::Cluster, program::wait_until};
 
 const WEB: &str = "dev/deploy/web";
 const OFFICE: &str = "Mon-Fri 09:00-17:00";
@@ -94,6 +94,10 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
         Some("00:00-24:00")
     );
 
+    wait_until("the new hours are shown", || {
+        let editor = served.page("/object/dev/deploy/web/schedule");
+        field(&editor, "hours").as_deref() == Some(OFFICE)
+    });
     // Undo is the same form with the former values.
     let values = [("hours", "00:00-24:00"), ("timezone", "")];
     confirmed(&served, &edited(&served, &values));
