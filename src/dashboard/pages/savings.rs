@@ -128,7 +128,7 @@ impl Page<'_> {
             .map_or(1.0, |(_, share)| share.saved.replica_hours);
         html! {
             @if !top.is_empty() {
-                h3 { "Savings of this week by namespace, estimated from the schedules" }
+                h3 { "Savings of this week by namespace, computed from the schedules" }
                 ol.top {
                     @for (name, share) in &top {
                         li {
