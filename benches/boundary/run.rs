@@ -23,7 +23,7 @@ use super::{
 const CONNECTION_LIFE: Duration = Duration::from_secs(95);
 
 /// The time that a slow API server takes for a patch or an Event.
-const SLOW_PATCH: Duration = Duration::from_micros(6_500);
+const SLOW_PATCH: Duration = Duration::from_micros(9_000);
 
 /// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -184,9 +184,11 @@ fn await_events(dayshift: &Dayshift, instant: Soon, events: usize) {
     instant.wait();
     let line = format!("dayshift_events_total{{outcome=\"sent\"}} {events}\n");
     let began = Instant::now();
-    // Polled rarely, because the program is measured meanwhile.
+    // Polled rarely, because the program is measured meanwhile, and each poll reads all objects.
+    let interval =
+        Duration::from_secs(2) + Duration::from_millis(1) * u32::try_from(events).unwrap();
     loop {
-        sleep(Duration::from_secs(2));
+        sleep(interval);
         if metrics(dayshift).is_some_and(|text| text.contains(&line)) {
             return;
         }

@@ -5,7 +5,7 @@
 //! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 Deployments;
 //!                                               # up to 10,000 also with all kinds, and with
 //!                                               # a Namespace schedule
-//! cargo bench --bench scale -- 20000            # this many
+//! cargo bench --bench scale -- 20000            # this many; more than 10,000 only as Deployments
 //! ```
 #![allow(
     clippy::unwrap_used,
@@ -52,9 +52,11 @@ fn main() {
     let mut runs: Vec<Figures> = Vec::new();
     for workloads in own.into_iter().chain(others) {
         let is_own = matches!(workloads, Workloads::Deployments { .. });
-        let is_measured = |count: &&u32| is_own || !given.is_empty() || **count <= 10_000;
-        let sizes = sizes.iter().filter(is_measured);
-        runs.extend(sizes.map(|count| cluster::run(*count, workloads)));
+        for count in sizes.iter().filter(|count| is_own || **count <= 10_000) {
+            let run = cluster::run(*count, workloads);
+            eprintln!("{}", serde_json::to_string(&run).unwrap());
+            runs.push(run);
+        }
     }
     figures::print(&runs);
     println!("{}", serde_json::to_string(&runs).unwrap());
