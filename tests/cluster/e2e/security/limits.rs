@@ -574,6 +574,7 @@ fn limits_restrict_who_excludes_and_which_namespaces_are_scheduled(plane: &Contr
         "dayshift/stop=19:00",
         "dayshift/hours=09:00-19:00",
         "dayshift/scale=09:00 = 1",
+        "dayshift/schedule=office",
     ] {
         limited.refused(text, &words);
         let namespace = format!("namespace/{}", team.name());
