@@ -529,10 +529,11 @@ impl Actions {
 /// Runs a job to its end.
 async fn done(settings: &Settings, job: ActionJob) {
     match job {
-        ActionJob::Plan(asked, answer) => {
-            // A browser that has closed the page needs no response.
-            let _ = answer.send(planned(settings, &asked).await);
-        }
+        // A browser that has closed the page needs no response, and its preview would delay others.
+        ActionJob::Plan(asked, mut answer, _permit) => tokio::select! {
+            () = answer.closed() => {}
+            planned = planned(settings, &asked) => drop(answer.send(planned)),
+        },
         ActionJob::CarryOut(plan, view, _permit) => carry_out(settings, &plan, &view).await,
     }
 }

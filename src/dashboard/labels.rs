@@ -13,7 +13,7 @@ use dayshift_cluster::{
 };
 use dayshift_workload::{Kind, Prefix, WorkloadRef};
 use kube::Client;
-use tokio::{sync::Mutex, time::timeout};
+use tokio::{sync::Semaphore, time::timeout};
 
 use crate::dashboard::{params::Params, view::View};
 
@@ -47,9 +47,19 @@ impl LabelMatches {
     }
 }
 
-/// Resolves label filters, for one page at a time.
-#[derive(Debug, Default)]
-pub(crate) struct LabelFilters(Mutex<()>);
+/// How many label filters are resolved at once. The lists need memory. A user has one request at a time, so a user
+/// whose lists take long leaves a place to others.
+const AT_ONCE: usize = 2;
+
+/// Resolves label filters, a few at a time.
+#[derive(Debug)]
+pub(crate) struct LabelFilters(Semaphore);
+
+impl Default for LabelFilters {
+    fn default() -> Self {
+        Self(Semaphore::new(AT_ONCE))
+    }
+}
 
 impl LabelFilters {
     /// The matches of the filters in `params`; `None` if there are none. `query` selects the workloads of
@@ -78,7 +88,11 @@ impl LabelFilters {
             return Err("The label selector is too long.".to_owned());
         }
         let resolving = async {
-            let _turn = self.0.lock().await;
+            let _permit = self
+                .0
+                .acquire()
+                .await
+                .map_err(|closed| closed.to_string())?;
             let namespaces = match &params.team {
                 Some(selector) => Some(selected_namespaces(client, selector).await?),
                 None => None,
@@ -131,4 +145,49 @@ async fn labeled(
         (object.kind, object.namespace, object.name)
     });
     Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, future::pending};
+
+    use chrono::DateTime;
+    use dayshift_schedule::Tzdata;
+    use dayshift_workload::ParseContext;
+    use http::{Request, Response};
+    use kube::client::Body;
+    use serde_json::json;
+    use tower::service_fn;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_lists_of_one_user_do_not_delay_those_of_another() {
+        let slow = service_fn(|_: Request<Body>| pending::<Result<Response<Body>, Infallible>>());
+        let quick = service_fn(async |_: Request<Body>| {
+            let page = json!({"metadata": {}, "items": []}).to_string();
+            Ok::<_, Infallible>(Response::new(Body::from(page.into_bytes())))
+        });
+        let [slow, quick] = [Client::new(slow, "default"), Client::new(quick, "default")];
+        let view = View {
+            now: DateTime::UNIX_EPOCH,
+            rows: Arc::default(),
+            zone: None,
+            context: ParseContext::default(),
+            asks: true,
+            is_complete: true,
+            outage: None,
+            unseen: Vec::new(),
+            is_partial: false,
+        };
+        let filters = LabelFilters::default();
+        let params = Params::parse("team=a%3Db", &Tzdata::default());
+        let (query, prefix) = (Query::all(&[], &[], None), Prefix::default());
+        let resolved = |client| filters.resolve(Some(client), &query, &prefix, &params, &view);
+        tokio::select! {
+            biased;
+            found = resolved(&slow) => panic!("{found:?}"),
+            found = resolved(&quick) => assert!(found.is_ok(), "{found:?}"),
+        }
+    }
 }

@@ -192,6 +192,8 @@ impl Users {
 const MAX_REQUESTS: usize = 8;
 /// The maximum number of actions of a user that are carried out or wait. There are slots for twice as many.
 const MAX_ACTIONS: usize = 2;
+/// The maximum number of previews of a user that are made or wait, although the browser might have disconnected.
+const MAX_PREVIEWS: usize = 2;
 
 /// The state that is kept for a user between requests.
 pub(crate) struct Session {
@@ -206,6 +208,8 @@ pub(crate) struct Session {
     turn: Semaphore,
     /// Has a permit for each further action that the user can confirm.
     pub(crate) actions: Arc<Semaphore>,
+    /// Has a permit for each further preview that the user can request.
+    pub(crate) previews: Arc<Semaphore>,
 }
 
 /// The permission to serve one request of a user.
@@ -222,6 +226,7 @@ impl Session {
             requests: Semaphore::new(MAX_REQUESTS),
             turn: Semaphore::new(1),
             actions: Arc::new(Semaphore::new(MAX_ACTIONS)),
+            previews: Arc::new(Semaphore::new(MAX_PREVIEWS)),
         })
     }
 

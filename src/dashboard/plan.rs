@@ -506,8 +506,12 @@ impl Actions {
 }
 
 pub(crate) enum ActionJob {
-    /// Preview the changes.
-    Plan(Arc<ActionRequest>, oneshot::Sender<Preview>),
+    /// Preview the changes, given the permit of a user.
+    Plan(
+        Arc<ActionRequest>,
+        oneshot::Sender<Preview>,
+        Option<OwnedSemaphorePermit>,
+    ),
     /// Carry out the changes, given the view at the confirmation, and the permit of a user.
     CarryOut(Arc<ActionPlan>, Arc<View>, Option<OwnedSemaphorePermit>),
 }

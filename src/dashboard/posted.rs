@@ -176,10 +176,21 @@ impl Dashboard {
             namespaces,
             waiting_starts,
         });
+        let permit = match &visitor.session {
+            Some(session) => {
+                let permit = Arc::clone(&session.previews).try_acquire_owned();
+                Some(permit.map_err(|_| {
+                    let message =
+                        "Earlier previews of yours are not complete. Wait until they are.";
+                    (StatusCode::TOO_MANY_REQUESTS, message.to_owned())
+                })?)
+            }
+            None => None,
+        };
         let (answer, planned) = oneshot::channel();
         actions
             .jobs
-            .send(ActionJob::Plan(Arc::clone(&asked), answer));
+            .send(ActionJob::Plan(Arc::clone(&asked), answer, permit));
         let ended = |_| {
             let message =
                 "The dashboard has stopped watching the cluster, so nothing was done.".to_owned();

@@ -321,6 +321,32 @@ fn actions_of_one_user_do_not_delay_those_of_another() {
     assert_eq!(act("ann", &asked("ann", "3h")), 303);
 }
 
+/// A preview reads the workload, which takes minutes here.
+#[test]
+fn previews_that_one_user_abandons_do_not_delay_another() {
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
+    scenario.api.on_request(|line| {
+        let is_slow = line.verb != "watch" && line.who == "ann";
+        is_slow.then_some(Fault::Delay(Duration::from_secs(600)))
+    });
+    let edit = |user: &str| {
+        let fields = [
+            ("token", pages.token(user)),
+            ("do", "schedule".to_owned()),
+            ("hours", "Mon-Fri 08:00-19:00".to_owned()),
+            ("object", "team-a/deploy/web".to_owned()),
+        ];
+        let fields = fields.each_ref().map(|(name, value)| (*name, &**value));
+        pages.abandon(user, "/confirm", &fields)
+    };
+    for _ in 0..10 {
+        let response = edit("ann");
+        assert!(response.is_none(), "{response:?}");
+    }
+    assert_eq!(edit("bob").unwrap().status, 200);
+}
+
 #[test]
 fn viewer_is_offered_no_form_and_sees_why() {
     let scenario = evening(true);

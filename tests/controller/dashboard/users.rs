@@ -106,6 +106,15 @@ impl<'s> Proxied<'s> {
         request: http::request::Builder,
         body: &str,
     ) -> PageResponse {
+        self.block_on(self.response(peer, request, body))
+    }
+
+    fn response(
+        &self,
+        peer: &str,
+        request: http::request::Builder,
+        body: &str,
+    ) -> impl Future<Output = PageResponse> + use<> {
         let peer: SocketAddr = peer.parse().unwrap();
         let sends_own = |headers: &http::HeaderMap| headers.contains_key(SECRET_HEADER);
         let request = match request.headers_ref().is_some_and(sends_own) {
@@ -115,7 +124,7 @@ impl<'s> Proxied<'s> {
         let body = Full::new(Bytes::from(body.to_owned()));
         let request = request.extension(peer).body(body).unwrap();
         let pages = Arc::clone(&self.pages);
-        self.block_on(async move {
+        async move {
             let answer: Response<_> = pages.answer(request).await;
             let status = answer.status().as_u16();
             let location = answer.headers().get("location");
@@ -126,7 +135,7 @@ impl<'s> Proxied<'s> {
                 location,
                 body: String::from_utf8(body.to_vec()).unwrap(),
             }
-        })
+        }
     }
 
     /// The status codes of the responses to concurrent requests of a user.
@@ -172,15 +181,21 @@ impl<'s> Proxied<'s> {
         path: &str,
         fields: &[(&str, &str)],
     ) -> PageResponse {
-        let headers = [
-            ("x-forwarded-user", user),
-            ("host", HOST),
-            ("origin", origin),
-            ("content-type", "application/x-www-form-urlencoded"),
-        ];
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        form.extend_pairs(fields);
-        self.send(PROXY, request("POST", path, &headers), &form.finish())
+        let (request, body) = form(origin, user, path, fields);
+        self.send(PROXY, request, &body)
+    }
+
+    /// Sends a form, and disconnects after a second. Returns the response if it comes before.
+    pub(super) fn abandon(
+        &self,
+        user: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+    ) -> Option<PageResponse> {
+        let (request, body) = form(&format!("https://{HOST}"), user, path, fields);
+        let response = self.response(PROXY, request, &body);
+        let patience = Duration::from_secs(1);
+        self.block_on(async { tokio::time::timeout(patience, response).await.ok() })
     }
 
     /// The token in the forms of a user.
@@ -204,6 +219,24 @@ impl<'s> Proxied<'s> {
             self.pass(Duration::from_secs(1));
         }
     }
+}
+
+/// A form, and its body.
+fn form(
+    origin: &str,
+    user: &str,
+    path: &str,
+    fields: &[(&str, &str)],
+) -> (http::request::Builder, String) {
+    let headers = [
+        ("x-forwarded-user", user),
+        ("host", HOST),
+        ("origin", origin),
+        ("content-type", "application/x-www-form-urlencoded"),
+    ];
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.extend_pairs(fields);
+    (request("POST", path, &headers), form.finish())
 }
 
 pub(super) fn input(body: &str, name: &str) -> String {
