@@ -323,7 +323,7 @@ impl Connection {
             }
         };
         targets
-            .any(|target| target.wake.while_used)
+            .any(|target| target.rules.wake.while_used)
             .then(|| UseObserver::new(has_sent, || self.observes_use(), on_use))
     }
 
@@ -367,7 +367,7 @@ impl Connection {
             zone: targets
                 .clone()
                 .next()
-                .map_or(Zone::UTC, |target| target.zone),
+                .map_or(Zone::UTC, |target| target.rules.zone),
             since: targets
                 .clone()
                 .filter(|target| target.state == TargetState::Asleep)

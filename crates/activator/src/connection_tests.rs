@@ -35,7 +35,7 @@ use crate::{
     routes::{ReadyPods, ReadySince, Route, Routes},
     service::{PodName, ServiceName},
     start_times::StartTimes,
-    target::{RequestEffect, TargetState, WakeTarget},
+    target::{RequestEffect, RequestRules, TargetState, WakeTarget},
     telemetry::Telemetry,
     test_cluster::settings,
     wakes::WakeRequest,
@@ -785,13 +785,17 @@ impl Fixture {
         let workload: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
         let observed: Observed = workload.observe(&Kind::DEPLOYMENT, &settings().prefix);
         let wake = WakeOnRequest::parse(wake).unwrap();
-        let mut target = WakeTarget {
+        let rules = RequestRules {
             effect: RequestEffect::new(&wake, &observed.inputs, Zone::UTC, Utc::now()),
-            observed,
             wake,
             ignored: IgnoredPaths::parse("/healthz").unwrap(),
             answered: AnsweredPaths::parse("/ping").unwrap(),
             zone: Zone::UTC,
+            after: None,
+        };
+        let mut target = WakeTarget {
+            observed,
+            rules: Arc::new(rules),
             state,
             since: DateTime::<Utc>::from_timestamp(0, 0),
             until: None,
@@ -802,7 +806,6 @@ impl Fixture {
                 message: "".into(),
             }),
             starts_until: None,
-            needs: Vec::new(),
         };
         change(&mut target);
         let pod = PodName {

@@ -19,7 +19,7 @@ use crate::{
     routes::{MAX_WOKEN, ReadyPods, Route, Routes, WakeDependencies},
     service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
     settings::Settings,
-    target::{WakeLimits, WakeTarget},
+    target::{KnownRules, WakeLimits, WakeTarget},
 };
 
 /// The routes, EndpointSlices and dependencies that follow from the watched objects.
@@ -280,15 +280,13 @@ impl NamespacePlan {
         let mut plan = Self::default();
         let limits = settings.wake_limits;
         let mut targets = Vec::new();
-        for wakeable in index.wakeable_workloads(namespace) {
-            let Some(mut target) = WakeTarget::new(
-                &wakeable.observed,
-                settings.default_zone,
-                &settings.tzdata,
-                &settings.kind_table,
-                before.and_then(|before| before.target(&wakeable.observed.object)),
-                now,
-            ) else {
+        let wakeable: Vec<_> = index.wakeable_workloads(namespace).collect();
+        let (zone, tzdata) = (settings.default_zone, &settings.tzdata);
+        let mut rules = KnownRules::new(zone, tzdata, &settings.kind_table, now);
+        for wakeable in &wakeable {
+            let before = before.and_then(|before| before.target(&wakeable.observed.object));
+            let target = WakeTarget::new(&wakeable.observed, &mut rules, before);
+            let Some(mut target) = target else {
                 continue;
             };
             target.failure = wakeable.failure.cloned();
@@ -380,7 +378,7 @@ fn replace_in<V>(
 fn stages(index: &ClusterIndex, targets: &[Arc<WakeTarget>]) -> Vec<Stage> {
     let needed = targets.iter().flat_map(|target| {
         let namespace = &target.observed.object.namespace;
-        let needed = target.needs.iter();
+        let needed = target.needs().iter();
         needed.map(move |needed| index.workload(namespace, needed))
     });
     // Workloads without any of these, and hundreds of their Services, should not delay other namespaces.
@@ -793,7 +791,7 @@ mod tests {
         cluster.workload("stopped", 0, json!({}));
         cluster.namespace(json!({"dayshift/wake-on-request": "1h"}));
         let target = &cluster.route().targets[0];
-        assert_eq!(target.wake.lasts, TimeDelta::hours(1));
+        assert_eq!(target.rules.wake.lasts, TimeDelta::hours(1));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use chrono::TimeDelta;
 use dayshift_cluster::watch::{ObjectName, ReflectorEvent};
 use dayshift_workload::Kind;
 use serde_json::json;
@@ -373,4 +374,44 @@ fn deleted_service_has_no_route() {
         .index
         .observe(1, WatchEvent::Service(Box::new(gone)));
     assert!(cluster.desired().routes.is_empty());
+}
+
+/// Also if each workload is observed after the rules of the others are known.
+#[test]
+fn workloads_with_equal_annotations_share_their_rules() {
+    let mut cluster = Cluster::new().with_service();
+    let inherited =
+        json!({"dayshift/wake-on-request": "2h; 06:00-23:00", "dayshift/after": "sts/db"});
+    cluster.namespace(inherited);
+    let mut table = PortTable::new(cluster.settings.ports, usize::MAX);
+    let mut desired = DesiredState::default();
+    let mut update = |cluster: &mut Cluster, minute: i64| {
+        let now = at("2026-11-25T10:00:00Z") + TimeDelta::minutes(minute);
+        let changed = cluster.index.take_changed();
+        desired.update(&cluster.index, &cluster.settings, &mut table, changed, now);
+        let targets = desired.routes[&name("dev", "web")].targets.iter();
+        let closed = targets
+            .clone()
+            .map(|target| target.closed_at(now).is_some());
+        let rules = targets.map(|target| Arc::as_ptr(&target.rules));
+        (
+            closed.filter(|is_closed| *is_closed).count(),
+            rules.collect::<BTreeSet<_>>().len(),
+        )
+    };
+    let pods = || json!({"app": "web"});
+    for number in 0..20 {
+        let name = format!("web-{number:02}");
+        cluster.workload_with_pods(&name, "stopped", 0, json!({}), pods());
+        assert_eq!(update(&mut cluster, number), (0, 1));
+    }
+    let sleep = json!({"dayshift/sleep-until": "2026-11-25 11:00; no-request-wake"});
+    cluster.workload_with_pods("web-00", "slept", 0, sleep, pods());
+    assert_eq!(update(&mut cluster, 30), (1, 2));
+    assert_eq!(update(&mut cluster, 60), (0, 2), "the sleep has ended");
+    assert_eq!(
+        update(&mut cluster, 13 * 60),
+        (20, 2),
+        "outside of the hours"
+    );
 }

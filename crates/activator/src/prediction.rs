@@ -10,7 +10,7 @@ use crate::{
     index::stays_stopped,
     routes::{Prospect, Route, WakeDependencies},
     service::ServiceName,
-    target::{WakeLimits, WakeTarget},
+    target::{KnownRules, WakeLimits, WakeTarget},
     wakes::{RequestedService, WakeRequest},
 };
 
@@ -42,10 +42,11 @@ pub fn request_wakes(
     let all = all
         .iter()
         .filter(|observed| observed.object.namespace == object.namespace);
+    let mut rules = KnownRules::new(default_zone, tzdata, kinds, now);
     let mut needs = WakeDependencies::default();
     let mut root = None;
     for observed in all.clone() {
-        let target = WakeTarget::new(observed, default_zone, tzdata, kinds, None, now);
+        let target = WakeTarget::new(observed, &mut rules, None);
         let Some(target) = target.map(Arc::new) else {
             continue;
         };

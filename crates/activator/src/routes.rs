@@ -102,12 +102,20 @@ impl Route {
 
     /// Whether a request for this path wakes nothing.
     pub(crate) fn ignores(&self, path: &str) -> bool {
-        !self.targets.is_empty() && self.targets.iter().all(|target| target.ignored.has(path))
+        !self.targets.is_empty()
+            && self
+                .targets
+                .iter()
+                .all(|target| target.rules.ignored.has(path))
     }
 
     /// Whether requests for this path are heartbeats of all selected workloads.
     pub(crate) fn is_heartbeat(&self, path: &str) -> bool {
-        !self.targets.is_empty() && self.targets.iter().all(|target| target.answered.has(path))
+        !self.targets.is_empty()
+            && self
+                .targets
+                .iter()
+                .all(|target| target.rules.answered.has(path))
     }
 
     /// Whether all selected workloads are stopped by dayshift and answer requests for this path.
@@ -118,7 +126,8 @@ impl Route {
 
     /// Whether visitors of the waiting page can keep a workload awake.
     pub(crate) fn can_be_kept(&self) -> bool {
-        self.targets.iter().any(|target| target.wake.keep.is_some())
+        let mut targets = self.targets.iter();
+        targets.any(|target| target.rules.wake.keep.is_some())
     }
 
     /// The end of the wake after a visitor has kept it awake; `None` if that prolongs nothing.
@@ -231,7 +240,7 @@ impl WakeDependencies {
         target: &Arc<WakeTarget>,
         stays_stopped: impl Fn(&Dependency) -> bool,
     ) {
-        let not_asking = target.needs.iter().filter(|needed| stays_stopped(needed));
+        let not_asking = target.needs().iter().filter(|needed| stays_stopped(needed));
         self.not_asking.extend(not_asking.cloned());
         let own = Dependency::from_workload(&target.observed.object);
         self.targets.insert(own, Arc::clone(target));
@@ -249,7 +258,7 @@ impl WakeDependencies {
         now: DateTime<Utc>,
     ) -> WokenWith {
         let mut with = WokenWith::default();
-        let mut next = root.needs.clone();
+        let mut next = root.needs().to_vec();
         while let Some(needed) = next.pop() {
             if seen.contains(&needed) || needed.is(&root.observed.object) {
                 continue;
@@ -270,16 +279,16 @@ impl WakeDependencies {
             match target.state {
                 TargetState::Asleep => match target.closed_at(now) {
                     None => {
-                        next.extend_from_slice(&target.needs);
+                        next.extend_from_slice(target.needs());
                         with.targets.push(Arc::clone(target));
                     }
                     Some(why) => with.without.push(stopped(&needed, why)),
                 },
                 TargetState::Running if target.starts_until.is_some() => {
-                    next.extend_from_slice(&target.needs);
+                    next.extend_from_slice(target.needs());
                 }
                 TargetState::Running if prolongs && target.began.is_some() => {
-                    next.extend_from_slice(&target.needs);
+                    next.extend_from_slice(target.needs());
                     if target.wake_ends_before(until) && target.closed_at(now).is_none() {
                         with.targets.push(Arc::clone(target));
                     }

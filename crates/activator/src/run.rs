@@ -437,18 +437,21 @@ impl Activator {
                     true => telemetry.prolonged(&object.namespace),
                     false => telemetry.woken(&object.namespace),
                 }
-                let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
-                let head = wake.request.head.as_ref();
-                tracing::info!(
-                    %object,
-                    until = %wake.until,
-                    needed_by,
-                    host = head.map(|head| &*head.host),
-                    path = head.map(|head| &*head.path),
-                    "{} {}",
-                    wake.request.words(),
-                    wake.effect()
-                );
+                if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
+                    let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
+                    let head = wake.request.head.as_ref();
+                    tracing::info!(
+                        %object,
+                        until = %wake.until,
+                        needed_by,
+                        host = head.map(|head| &*head.host),
+                        path = head.map(|head| &*head.path),
+                        suppressed,
+                        "{} {}",
+                        wake.request.words(),
+                        wake.effect()
+                    );
+                }
                 for one in &wake.without {
                     if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
                         tracing::warn!(%object, suppressed, "it is woken and needs {one}");

@@ -3,6 +3,8 @@
 //! The end of a wake that use prolongs ([`WakeOnRequest::while_used`]) follows from annotations and labels
 //! only. So replicas agree on it, and a restart of the activator loses nothing.
 
+use std::{collections::HashMap, sync::Arc};
+
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use dayshift_cluster::decode::StartFailure;
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
@@ -33,10 +35,7 @@ impl Default for WakeLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WakeTarget {
     pub(crate) observed: Observed,
-    pub(crate) wake: WakeOnRequest,
-    pub(crate) ignored: IgnoredPaths,
-    pub(crate) answered: AnsweredPaths,
-    pub(crate) zone: Zone,
+    pub(crate) rules: Arc<RequestRules>,
     pub(crate) state: TargetState,
     /// When it was stopped.
     pub(crate) since: Option<DateTime<Utc>>,
@@ -50,9 +49,98 @@ pub(crate) struct WakeTarget {
     pub(crate) failure: Option<StartFailure>,
     /// The end of a wake that the controller has not acted on yet.
     pub(crate) starts_until: Option<DateTime<Utc>>,
-    /// The dependencies in `after`.
-    pub(crate) needs: Vec<Dependency>,
+}
+
+/// The response of a workload to requests, as far as it follows from annotations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestRules {
+    pub(crate) wake: WakeOnRequest,
+    pub(crate) ignored: IgnoredPaths,
+    pub(crate) answered: AnsweredPaths,
+    pub(crate) zone: Zone,
+    /// The valid dependencies in `after`.
+    pub(crate) after: Option<After>,
     pub(crate) effect: RequestEffect,
+}
+
+/// The rules of the workloads in a namespace. Equal ones are parsed and stored once, because thousands of workloads
+/// can inherit long annotations of their Namespace.
+pub(crate) struct KnownRules<'t> {
+    default_zone: Zone,
+    tzdata: &'t Tzdata,
+    kinds: &'t KindTable,
+    now: DateTime<Utc>,
+    by_texts: HashMap<RuleTexts<'t>, Option<Arc<RequestRules>>>,
+}
+
+/// The values from which rules follow.
+type RuleTexts<'t> = [Option<&'t str>; 8];
+
+impl<'t> KnownRules<'t> {
+    pub(crate) fn new(
+        default_zone: Zone,
+        tzdata: &'t Tzdata,
+        kinds: &'t KindTable,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            default_zone,
+            tzdata,
+            kinds,
+            now,
+            by_texts: HashMap::new(),
+        }
+    }
+
+    /// The rules of a workload; `None` if it has no valid `wake-on-request`. `before` is the same workload as
+    /// it was observed before.
+    fn of(&mut self, inputs: &'t Inputs, before: Option<&WakeTarget>) -> Option<Arc<RequestRules>> {
+        let inherited = inputs.defaults();
+        let texts = [
+            inputs.text(Key::WakeOnRequest),
+            inputs.text(Key::WakeOnRequestIgnore),
+            inputs.text(Key::WakeOnRequestAnswer),
+            inputs.text(Key::Timezone),
+            inputs.text(Key::After),
+            // A dependency that is inherited does not apply to itself.
+            inputs.own().text(Key::After),
+            inputs.own().text(Key::SleepUntil),
+            inherited.and_then(|defaults| defaults.text(Key::SleepUntil)),
+        ];
+        if let Some(known) = self.by_texts.get(&texts) {
+            return known.clone();
+        }
+        let before = before.filter(|before| {
+            before.observed.inputs == *inputs && before.rules.effect.includes(self.now)
+        });
+        let rules = match before {
+            Some(before) => Some(Arc::clone(&before.rules)),
+            None => self.parse(inputs).map(Arc::new),
+        };
+        self.by_texts.insert(texts, rules.clone());
+        rules
+    }
+
+    fn parse(&self, inputs: &Inputs) -> Option<RequestRules> {
+        let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?).ok()?;
+        let ignored = inputs.text(Key::WakeOnRequestIgnore);
+        let ignored = ignored.and_then(|paths| IgnoredPaths::parse(paths).ok());
+        let answered = inputs.text(Key::WakeOnRequestAnswer);
+        let answered = answered.and_then(|paths| AnsweredPaths::parse(paths).ok());
+        let zone = inputs.text(Key::Timezone);
+        let zone = zone.and_then(|name| self.tzdata.parse_zone(name).ok());
+        let zone = zone.unwrap_or(self.default_zone);
+        let after = inputs.text(Key::After);
+        let after = after.and_then(|after| After::parse(after, self.kinds).ok());
+        Some(RequestRules {
+            effect: RequestEffect::new(&wake, inputs, zone, self.now),
+            wake,
+            ignored: ignored.unwrap_or_default(),
+            answered: answered.unwrap_or_default(),
+            zone,
+            after: after.map(|after| after.written_in(inputs)),
+        })
+    }
 }
 
 /// Whether requests have an effect on a workload. It is computed once for a period, because each request asks it
@@ -123,27 +211,17 @@ pub(crate) enum TargetState {
 impl WakeTarget {
     /// A workload with a valid `wake-on-request` and state labels. `before` is the same workload as it was observed
     /// before.
-    pub(crate) fn new(
-        observed: &Observed,
-        default_zone: Zone,
-        tzdata: &Tzdata,
-        kinds: &KindTable,
+    pub(crate) fn new<'t>(
+        observed: &'t Observed,
+        known_rules: &mut KnownRules<'t>,
         before: Option<&Self>,
-        now: DateTime<Utc>,
     ) -> Option<Self> {
-        let inputs = &observed.inputs;
+        let (inputs, now) = (&observed.inputs, known_rules.now);
         let phase = observed.phase()?;
-        let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?).ok()?;
-        let ignored = inputs.text(Key::WakeOnRequestIgnore);
-        let ignored = ignored.and_then(|paths| IgnoredPaths::parse(paths).ok());
-        let answered = inputs.text(Key::WakeOnRequestAnswer);
-        let answered = answered.and_then(|paths| AnsweredPaths::parse(paths).ok());
-        let zone = inputs.text(Key::Timezone);
-        let zone = zone.and_then(|name| tzdata.parse_zone(name).ok());
-        let zone = zone.unwrap_or(default_zone);
+        let rules = known_rules.of(inputs, before)?;
         // The workload was woken already, and the controller is about to start it.
         let wakes = inputs.text(Key::WakeUntil);
-        let wakes = wakes.and_then(|end| parse_date_time(end, zone).ok());
+        let wakes = wakes.and_then(|end| parse_date_time(end, rules.zone).ok());
         let until = wakes.filter(|end| *end > now);
         let known = observed.state();
         let next_start = known.next.and_then(Next::at);
@@ -162,16 +240,8 @@ impl WakeTarget {
                 TargetState::Off("another client has scaled it to 0")
             }
         };
-        let before = before.filter(|before| {
-            before.zone == zone && before.observed.inputs == *inputs && before.effect.includes(now)
-        });
-        let effect = before.map(|before| before.effect);
         Some(Self {
-            effect: effect.unwrap_or_else(|| RequestEffect::new(&wake, inputs, zone, now)),
-            wake,
-            ignored: ignored.unwrap_or_default(),
-            answered: answered.unwrap_or_default(),
-            zone,
+            rules,
             state,
             since: known.last,
             until,
@@ -179,9 +249,14 @@ impl WakeTarget {
             next_start: next_start.filter(|_| phase == Phase::Stopped),
             failure: None,
             starts_until,
-            needs: needed(observed, kinds),
             observed: observed.clone(),
         })
+    }
+
+    /// Its dependencies.
+    pub(crate) fn needs(&self) -> &[Dependency] {
+        let after = self.rules.after.as_ref();
+        after.map_or(&[], |after| after.needed_by(&self.observed.object))
     }
 
     /// Whether a request at this time wakes it.
@@ -201,24 +276,26 @@ impl WakeTarget {
 
     /// When it changes whether requests have an effect.
     pub(crate) fn effect_changes_at(&self) -> Option<DateTime<Utc>> {
-        Some(self.effect.until).filter(|until| *until < DateTime::<Utc>::MAX_UTC)
+        Some(self.rules.effect.until).filter(|until| *until < DateTime::<Utc>::MAX_UTC)
     }
 
     fn effect_at(&self, now: DateTime<Utc>) -> RequestEffect {
-        match self.effect.includes(now) {
-            true => self.effect,
-            false => RequestEffect::new(&self.wake, &self.observed.inputs, self.zone, now),
+        let rules = &self.rules;
+        match rules.effect.includes(now) {
+            true => rules.effect,
+            false => RequestEffect::new(&rules.wake, &self.observed.inputs, rules.zone, now),
         }
     }
 
     /// The end of a wake by a request at this time. If use prolongs the wake, connections in the first
     /// [`WakeLimits::prolong_interval`] are not observed, so the wake lasts that much longer.
     pub(crate) fn wake_end(&self, now: DateTime<Utc>, limits: WakeLimits) -> DateTime<Utc> {
-        let unobserved = match self.wake.while_used {
+        let wake = &self.rules.wake;
+        let unobserved = match wake.while_used {
             true => limits.prolong_interval,
             false => TimeDelta::zero(),
         };
-        let lasts = (self.wake.lasts + unobserved).min(limits.longest);
+        let lasts = (wake.lasts + unobserved).min(limits.longest);
         (now + lasts).trunc_subsecs(0)
     }
 
@@ -226,7 +303,8 @@ impl WakeTarget {
     pub(crate) fn observed_from(&self, limits: WakeLimits) -> Option<DateTime<Utc>> {
         let until = self.until?;
         let can_last_longer = until < self.latest_end(limits)?;
-        (self.wake.while_used && can_last_longer).then(|| until - self.wake.lasts)
+        let wake = &self.rules.wake;
+        (wake.while_used && can_last_longer).then(|| until - wake.lasts)
     }
 
     /// The latest time until which use prolongs its wake.
@@ -248,7 +326,7 @@ impl WakeTarget {
     /// The latest end of its wake that a visitor can request. It follows from the beginning of the wake, so
     /// repeated requests have one effect.
     fn latest_kept(&self, limits: WakeLimits) -> Option<DateTime<Utc>> {
-        let end = self.began?.checked_add_signed(self.wake.keep?)?;
+        let end = self.began?.checked_add_signed(self.rules.wake.keep?)?;
         Some(end.min(self.latest_end(limits)?))
     }
 
@@ -269,12 +347,4 @@ impl WakeTarget {
     pub(crate) fn wake_ends_before(&self, end: DateTime<Utc>) -> bool {
         self.began.is_some() && self.until.is_some_and(|until| until < end)
     }
-}
-
-/// The valid dependencies in `after`.
-fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
-    let text = observed.inputs.text(Key::After);
-    let after = text.and_then(|after| After::parse(after, kinds).ok());
-    let after = after.map(|after| after.written_in(&observed.inputs));
-    after.map_or_else(Vec::new, |after| after.needed_by(&observed.object).to_vec())
 }

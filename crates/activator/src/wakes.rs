@@ -270,7 +270,7 @@ impl RequestedService {
         let mut seen = HashSet::new();
         let mut wakes = Vec::new();
         for (root, until) in roots {
-            let prolongs = root.wake.while_used || self.request.keeps_awake();
+            let prolongs = root.rules.wake.while_used || self.request.keeps_awake();
             let with = needs.woken_with(root, prolongs, until, &mut seen, now);
             let needed_by = Dependency::from_workload(&root.observed.object);
             let needed = with.targets.iter();
@@ -330,7 +330,7 @@ fn wake(
 ) -> Wake {
     let inputs = &target.observed.inputs;
     let command = OverrideCommand::Begin(Override::Wake(until));
-    let annotations = command.annotations(inputs, target.zone);
+    let annotations = command.annotations(inputs, target.rules.zone);
     // A `sleep-until` keeps its author and reason, and continues after the wake.
     let mut annotations: Vec<_> = annotations
         .into_iter()

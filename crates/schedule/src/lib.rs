@@ -22,6 +22,7 @@ mod proposals;
 mod scale;
 mod schedule;
 mod search;
+mod shared;
 mod text;
 mod times;
 mod tzdata;
@@ -42,7 +43,8 @@ pub use ical::error::{CalendarError, CalendarReason};
 pub use local::WallTime;
 pub use month::merge_spans;
 pub use scale::parse_scale;
-pub use schedule::{Boundary, Schedule, ScheduleRule};
+pub use schedule::{Boundary, Schedule, ScheduleParts, ScheduleRule};
+pub use shared::Shared;
 pub use text::diagnostic::{
     Diagnostic, DiagnosticKind, MAX_TEXT, Proposal, cut_beyond, cut_too_long, is_too_long,
     unread_bytes,

@@ -4,7 +4,7 @@
 //! cost hardly depends on the number of boundaries that coincide or are excluded. Searches use whole
 //! seconds of UTC, and map them to local time with the rules for clock changes in `crate::zone`.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
@@ -17,6 +17,7 @@ use crate::{
     hours::Hours,
     local::{Local, day_number},
     month::Toward,
+    shared::Shared,
     times::Times,
     zone::Zone,
 };
@@ -107,11 +108,30 @@ impl fmt::Display for Boundary {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    rule: ScheduleRule,
-    except: ExcludedDates,
-    treated: TreatedDates,
-    extra: ExtraWindows,
+    rule: Arc<ScheduleRule>,
+    except: Arc<ExcludedDates>,
+    treated: Arc<TreatedDates>,
+    extra: Arc<ExtraWindows>,
     zone: Zone,
+}
+
+/// The parts of schedules. Schedules that differ in other parts, or in the zone, can share them.
+#[derive(Debug, Default)]
+pub struct ScheduleParts {
+    rules: Shared<ScheduleRule>,
+    except: Shared<ExcludedDates>,
+    treated: Shared<TreatedDates>,
+    extra: Shared<ExtraWindows>,
+}
+
+impl ScheduleParts {
+    /// Forgets the parts that no schedule has.
+    pub fn remove_unused(&mut self) {
+        self.rules.remove_unused();
+        self.except.remove_unused();
+        self.treated.remove_unused();
+        self.extra.remove_unused();
+    }
 }
 
 /// The maximum delay of a start, in seconds.
@@ -123,20 +143,29 @@ type RawBoundary = (i64, Action);
 impl Schedule {
     /// Creates a schedule in local time of `zone`. On the dates in `except`, there are no starts, and no
     /// windows begin.
-    pub fn new(rule: ScheduleRule, except: ExcludedDates, zone: Zone) -> Self {
+    pub fn new(rule: impl Into<Arc<ScheduleRule>>, except: ExcludedDates, zone: Zone) -> Self {
         Self {
-            rule,
-            except,
-            treated: TreatedDates::default(),
-            extra: ExtraWindows::default(),
+            rule: rule.into(),
+            except: except.into(),
+            treated: Arc::default(),
+            extra: Arc::default(),
             zone,
         }
+    }
+
+    /// Shares its parts with the schedules that have equal ones.
+    pub fn share(&mut self, parts: &mut ScheduleParts) {
+        parts.rules.share(&mut self.rule);
+        parts.except.share(&mut self.except);
+        parts.treated.share(&mut self.treated);
+        parts.extra.share(&mut self.extra);
     }
 
     /// Makes some local dates count as other weekdays. This affects weekdays in the rule, but neither
     /// days of the month in cron expressions nor days such as `first Mon`.
     #[must_use]
     pub fn with_treated_dates(self, treated: TreatedDates) -> Self {
+        let treated = treated.into();
         Self { treated, ..self }
     }
 
@@ -145,6 +174,7 @@ impl Schedule {
     /// do not affect them.
     #[must_use]
     pub fn with_extra(self, extra: ExtraWindows) -> Self {
+        let extra = extra.into();
         Self { extra, ..self }
     }
 
@@ -213,7 +243,7 @@ impl Schedule {
         delay: TimeDelta,
     ) -> Option<Boundary> {
         let (after, delay) = (clamped_second(after), delay_seconds(delay));
-        match &self.rule {
+        match &*self.rule {
             ScheduleRule::Times(entries) if direction == Direction::Up => {
                 let from = match self.last_stop(after - delay, after + 1) {
                     _ if delay == 0 => after,
@@ -248,7 +278,7 @@ impl Schedule {
         let latest = self
             .latest_jittered(second, delay_seconds(delay))
             .map(|(_, action)| action);
-        latest.or_else(|| match &self.rule {
+        latest.or_else(|| match &*self.rule {
             ScheduleRule::Hours(hours) => {
                 let on = self.running(hours).contains(self.zone.latest_local(second));
                 Some(if on { Action::Start } else { Action::Stop })
@@ -299,7 +329,7 @@ impl Schedule {
         until: DateTime<Utc>,
     ) -> Option<(NaiveDateTime, Vec<Action>)> {
         let [after, to] = [after, until].map(|at| self.zone.latest_local(clamped_second(at)));
-        let tie = match &self.rule {
+        let tie = match &*self.rule {
             ScheduleRule::Times(entries) => self.search(entries).first_tie(after, to),
             ScheduleRule::Hours(_) => None,
         };
@@ -354,7 +384,7 @@ impl Schedule {
     /// The first boundary after a second, without delay.
     fn next(&self, after: i64) -> Option<RawBoundary> {
         let shown = self.zone.latest_local(after);
-        match &self.rule {
+        match &*self.rule {
             ScheduleRule::Times(entries) => {
                 let (first, action) = self.search(entries).nearest(shown.after(), Toward::Later)?;
                 let at = self.zone.second_of(first);
@@ -387,7 +417,7 @@ impl Schedule {
     /// The last boundary at or before a second, without delay.
     fn latest(&self, second: i64) -> Option<RawBoundary> {
         let shown = self.zone.latest_local(second);
-        match &self.rule {
+        match &*self.rule {
             ScheduleRule::Times(entries) => {
                 let (local, action) = self.search(entries).nearest(shown, Toward::Earlier)?;
                 Some((self.zone.second_of(local), action))
@@ -412,7 +442,7 @@ impl Schedule {
     fn first_stop(&self, from: i64, to: i64) -> Option<RawBoundary> {
         let mut after = from;
         loop {
-            let at = match &self.rule {
+            let at = match &*self.rule {
                 ScheduleRule::Times(entries) => {
                     let (after, to) = (self.zone.latest_local(after), self.zone.latest_local(to));
                     let stop = self.search(entries).stops_between(after, to).next()?;
@@ -436,7 +466,7 @@ impl Schedule {
     fn last_stop(&self, from: i64, to: i64) -> Option<RawBoundary> {
         let mut until = to;
         loop {
-            let at = match &self.rule {
+            let at = match &*self.rule {
                 ScheduleRule::Times(entries) => {
                     let (after, to) = (self.zone.latest_local(from), self.zone.latest_local(until));
                     let stop = self.search(entries).stops_between(after, to).last()?;
