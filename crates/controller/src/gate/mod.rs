@@ -216,24 +216,23 @@ impl Gate {
         let Some(object) = object.filter(|object| object.start.is_some()) else {
             return;
         };
-        if self.leave(id, object)
+        self.leave(id, object);
+        if object.work.waits_for_slot()
             && let Some(object) = store.get_mut(id)
         {
             object.work.end_wait();
         }
     }
 
-    /// Ends all waits of an object, and frees the slot of a start that was not carried out. Returns whether
-    /// the object was queued for a start slot.
-    fn leave(&mut self, id: Id, object: &mut Object) -> bool {
+    /// Ends all waits of an object, and frees the slot of a start that was not carried out.
+    fn leave(&mut self, id: Id, object: &mut Object) {
         self.dependencies.cancel(id, object);
         if let Some(start) = &mut object.start {
             start.ended_wait = None;
         }
         self.slots.release_slot(id, object);
-        let waited = self.slots.leave_queue(object);
+        self.slots.leave_queue(object);
         object.free_start();
-        waited
     }
 
     /// Ends all waits of a removed object, and frees its slot even if its start was carried out.

@@ -160,11 +160,11 @@ impl StartSlots {
         None
     }
 
-    /// Ends the wait of a start for a slot. Returns whether it waited.
-    pub(super) fn leave_queue(&mut self, object: &mut Object) -> bool {
+    /// Removes a start from the queue for a slot, if it is there.
+    pub(super) fn leave_queue(&mut self, object: &mut Object) {
         let start = object.start.as_mut();
         if start.and_then(|start| start.queued.take()).is_none() {
-            return false;
+            return;
         }
         let namespace = &object.name().namespace;
         if let Some(count) = self.waiting.get_mut(namespace) {
@@ -173,7 +173,17 @@ impl StartSlots {
                 self.waiting.remove(namespace);
             }
         }
-        true
+    }
+
+    /// Whether a workload without a slot takes one because its labels show that it is starting.
+    ///
+    /// Users can write these labels. So a start that this process has not sent takes only a free slot for which
+    /// no start waits. After a restart, waiting starts get slots only once all first lists have ended.
+    fn counts_start(&self, object: &Object) -> bool {
+        let start = object.start.as_ref();
+        let is_ours = start.is_some_and(|start| start.sent.is_some());
+        let has_free_slot = self.max.is_none_or(|max| self.taken < max.get());
+        is_ours || has_free_slot && (self.waiting.is_empty() || !self.is_open)
     }
 
     /// Applies the progress of a workload, which can occupy a slot for the duration `within`.
@@ -187,10 +197,13 @@ impl StartSlots {
         let slot = object.slot();
         let begun = match (Progress::new(object), slot) {
             // If the start was sent late, the duration begins at that time.
-            (Progress::Starting(since), Some(Slot::Start | Slot::Granted)) => since.max(now),
+            (Progress::Starting(_), Some(Slot::Start | Slot::Granted)) => now,
             (_, Some(Slot::Start | Slot::Granted)) => return,
             (Progress::Stopped, _) => {
                 object.is_past_start = false;
+                if let Some(start) = &mut object.start {
+                    start.sent = None;
+                }
                 return self.free(id, object);
             }
             (Progress::Starting(_) | Progress::NotReady, Some(Slot::Workload)) => return,
@@ -200,7 +213,8 @@ impl StartSlots {
             }
             // A wake of a running workload takes no slot.
             (Progress::Starting(_), None) if object.is_past_start => return,
-            (Progress::Starting(since), None) => since,
+            (Progress::Starting(since), None) if self.counts_start(object) => since.min(now),
+            (Progress::Starting(_), None) => return,
         };
         match begun.checked_add_signed(within).filter(|end| *end > now) {
             Some(end) => {

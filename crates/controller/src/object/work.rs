@@ -201,6 +201,11 @@ impl Work {
         self.waits_for_slot = matches!(reason, WaitReason::Slot);
     }
 
+    /// Whether a start waits for a start slot, or has been granted one and was not sent yet.
+    pub(crate) const fn waits_for_slot(&self) -> bool {
+        self.waits_for_slot
+    }
+
     /// Records that no start waits for a start slot.
     pub(crate) const fn end_wait(&mut self) {
         self.waits_for_slot = false;

@@ -24,7 +24,7 @@ use crate::{
     },
     ids::RequestId,
     settings::Settings,
-    telemetry::metrics::Telemetry,
+    telemetry::{metrics::Telemetry, snapshot::WorkStatus},
 };
 
 /// No effects.
@@ -69,6 +69,11 @@ impl Deployment {
 
     pub(super) fn annotation(mut self, key: &str, text: &str) -> Self {
         self.0["metadata"]["annotations"][format!("dayshift/{key}")] = text.into();
+        self
+    }
+
+    pub(super) fn label(mut self, key: &str, text: &str) -> Self {
+        self.0["metadata"]["labels"][format!("dayshift/{key}")] = text.into();
         self
     }
 
@@ -417,6 +422,14 @@ impl Rig {
     /// The annotation `error` of an object.
     pub(super) fn error(&self, name: &str) -> Option<&str> {
         self.objects[name].0["metadata"]["annotations"]["dayshift/error"].as_str()
+    }
+
+    /// The status of the work on an object.
+    pub(super) fn work(&self, name: &str) -> WorkStatus {
+        let namespace = self.objects[name].0["metadata"]["namespace"].as_str();
+        let store = &self.core.store;
+        let id = store.find(&Kind::DEPLOYMENT, namespace.unwrap(), name);
+        store.get(id.unwrap()).unwrap().work.status()
     }
 
     /// The state label of an object.

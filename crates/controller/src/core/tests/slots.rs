@@ -11,6 +11,7 @@ use crate::{
         rig::{Deployment, NO_EFFECTS, Rig, deployment},
     },
     settings::Settings,
+    telemetry::snapshot::WorkStatus,
 };
 
 #[test]
@@ -116,4 +117,66 @@ fn a_free_start_slot_goes_to_a_namespace_that_holds_fewer() {
     rig.respond_to("e");
     rig.make_ready("b");
     assert_eq!(rig.take_patches(), ["patch c: start 0 -> 3"]);
+}
+
+/// A workload that never becomes ready, and whose user has written the labels of a start. Its schedule is
+/// invalid, so dayshift does not correct the labels.
+fn forged(name: &str) -> Deployment {
+    let forged = deployment(name).namespace("evil").hours("never");
+    let forged = forged.label("state", "running");
+    forged.label("last", "2099-01-01T00.00.00Z")
+}
+
+#[test]
+fn labels_that_users_write_take_no_start_slot_from_waiting_starts() {
+    let team = ["web", "db", "api"].map(|name| office(name, "team"));
+    let mut rig = two_slots(team);
+    rig.tick_tomorrow("08:59:00");
+    for name in ["a", "b", "c"] {
+        rig.apply(forged(name));
+    }
+    rig.respond_to_all();
+    rig.tick("09:00:00");
+    rig.respond_to_all();
+    assert_eq!(rig.core.gate.waiting(), 3, "all slots are taken");
+    let before = rig.tick("09:08:59");
+    assert!(before.iter().all(|effect| !effect.starts_with("patch ")));
+    // A time in the future does not prolong the slot.
+    let mut started = rig.tick("09:09:00");
+    started.retain(|effect| effect.starts_with("patch "));
+    assert_eq!(
+        started,
+        ["patch web: start 0 -> 3", "patch db: start 0 -> 3"]
+    );
+    rig.respond_to_all();
+    for name in ["a", "b", "c"] {
+        rig.apply(forged(name).replicas(0));
+        rig.apply(forged(name));
+    }
+    rig.respond_to_all();
+    rig.take_effects();
+    rig.make_ready("web");
+    assert_eq!(rig.take_patches(), ["patch api: start 0 -> 3"]);
+}
+
+/// The slot is free at the time of the next stop.
+#[test]
+fn a_start_that_has_a_slot_too_late_does_not_wait_any_more() {
+    let settings = Settings {
+        max_starting: NonZeroUsize::new(1),
+        ready_within: TimeDelta::hours(10),
+        ..Settings::default()
+    };
+    let all = ["a", "b"].map(|name| office(name, "dev"));
+    let mut rig = Rig::with(EVENING, settings).adopted(all);
+    rig.tick("19:00:00");
+    rig.respond_to_all();
+    rig.tick_tomorrow("09:00:00");
+    rig.respond_to_all();
+    assert_eq!(rig.work("b"), WorkStatus::WaitingForSlot);
+    rig.tick("19:00:00");
+    rig.respond_to_all();
+    assert_eq!(rig.state("b"), Some("stopped"));
+    assert_eq!(rig.work("b"), WorkStatus::Idle);
+    assert_eq!(rig.core.gate.waiting(), 0);
 }
