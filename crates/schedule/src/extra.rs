@@ -60,6 +60,11 @@ impl ExtraWindows {
         self.spans.is_empty()
     }
 
+    /// The size of the windows in bytes. A short range of dates can contain hundreds.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.spans)
+    }
+
     /// The first local time of each window, and the local time at which it ends, in order.
     pub fn windows(&self) -> impl Iterator<Item = (NaiveDateTime, NaiveDateTime)> {
         let spans = self.spans.iter();

@@ -58,7 +58,7 @@ pub use inputs::overrides::{
 };
 pub use inputs::parse::{ParseContext, ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, MAX_ERROR, Problem};
-pub use inputs::spec::ScheduleSpec;
+pub use inputs::spec::{ScheduleSpec, SpecParts};
 pub use jobs::{
     DesiredJobs, Job, JobChange, LATE_JOB_TOLERANCE, desired_jobs, may_have_suspended_jobs,
 };

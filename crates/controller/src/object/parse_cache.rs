@@ -3,20 +3,24 @@
 use std::{collections::HashMap, sync::Arc};
 
 use dayshift_schedule::Calendars;
-use dayshift_workload::{Inputs, NamedSchedules, ParseContext, ParsedInputs, read};
+use dayshift_workload::{
+    Annotations, Inputs, NamedSchedules, ParseContext, ParsedInputs, SpecParts, read,
+};
 
-/// The maximum length of all annotations that are added before unused entries are removed, in bytes. Otherwise,
-/// a user who edits one object again and again could fill the cache of a large cluster with long annotations.
+/// The maximum size of all entries that are added before unused ones are removed, in bytes. Otherwise, a user
+/// who edits one object, or its Namespace, again and again could fill the cache.
 const MAX_ADDED: usize = 256 << 10;
 
+/// The size of an entry without the values of its annotations.
+const ENTRY: usize = size_of::<ParsedInputs>() + size_of::<Annotations>();
+
 /// Inputs and their parsed form. If 10,000 objects have five different sets of annotations, the cache
-/// contains five schedules. Errors are cached too. Unused entries are removed when the cache is full, and after
-/// [`MAX_ADDED`].
+/// contains five schedules. Errors are cached too. Unused entries are removed after [`MAX_ADDED`].
 pub(crate) struct ParseCache {
     context: ParseContext,
     known: HashMap<Inputs, Arc<ParsedInputs>>,
-    limit: usize,
-    /// The length of the annotations that were added since unused entries were last removed.
+    parts: SpecParts,
+    /// The size of the entries that were added since unused ones were last removed.
     added: usize,
 }
 
@@ -25,7 +29,7 @@ impl ParseCache {
         Self {
             context,
             known: HashMap::new(),
-            limit: 64,
+            parts: SpecParts::default(),
             added: 0,
         }
     }
@@ -49,16 +53,19 @@ impl ParseCache {
         if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
             return (inputs.clone(), parsed.clone());
         }
-        let bytes = inputs.own().kept_bytes();
-        if self.known.len() >= self.limit || self.added + bytes > MAX_ADDED {
+        // Inherited annotations are counted again for each object. That is an upper bound of those that only
+        // an earlier version of the Namespace had.
+        let bytes = ENTRY + inputs.counted_bytes();
+        if self.added + bytes > MAX_ADDED {
             self.known.retain(|_, parsed| Arc::strong_count(parsed) > 1);
-            self.limit = 64.max(2 * self.known.len());
+            self.parts.remove_unused();
             self.added = 0;
         }
         self.added += bytes;
         let parsed = match read(inputs, &self.context) {
+            ParsedInputs::Scheduled(spec) => ParsedInputs::Scheduled(spec.sharing(&mut self.parts)),
             ParsedInputs::Invalid(problem) => ParsedInputs::Invalid(problem.compacted()),
-            parsed => parsed,
+            ParsedInputs::Unscheduled => ParsedInputs::Unscheduled,
         };
         let parsed = Arc::new(parsed);
         self.known.insert(inputs.clone(), parsed.clone());
@@ -68,6 +75,8 @@ impl ParseCache {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use dayshift_workload::Key;
 
@@ -84,7 +93,8 @@ mod tests {
         for minute in 0..600 {
             parse_cache.parse(&inputs(&format!("{:02}:{:02}", minute / 60, minute % 60)));
         }
-        assert!(parse_cache.known.len() <= 64, "{}", parse_cache.known.len());
+        let bound = MAX_ADDED / ENTRY;
+        assert!(parse_cache.known.len() <= bound && bound < 400);
         assert!(Arc::ptr_eq(&first, &parse_cache.parse(&kept).1));
     }
 
@@ -97,10 +107,68 @@ mod tests {
         for edit in 0..150 {
             let text = format!("{edit:04} {}", "x".repeat(4_000));
             parse_cache.parse(&inputs(&text));
-            let known = parse_cache.known.keys();
-            let bytes: usize = known.map(|inputs| inputs.own().kept_bytes()).sum();
+            let bytes = counted_bytes(&parse_cache);
             assert!(bytes < 300 << 10, "{bytes} bytes after edit {edit}");
         }
         assert!(parse_cache.known.len() >= kept.len());
+    }
+
+    fn counted_bytes(parse_cache: &ParseCache) -> usize {
+        parse_cache.known.keys().map(Inputs::counted_bytes).sum()
+    }
+
+    #[test]
+    fn edits_of_a_namespace_do_not_fill_the_cache_of_many_objects() {
+        let mut parse_cache = ParseCache::new(ParseContext::default());
+        let kept: Vec<_> = (0..1_000)
+            .map(|object| parse_cache.parse(&inputs(&format!("object {object}"))))
+            .collect();
+        for edit in 0..150 {
+            let reason = format!("{edit:04} {}", "x".repeat(4_000));
+            let defaults = Annotations::from_texts([(Key::Reason, reason)]);
+            parse_cache.parse(&Inputs::default().with_defaults(Some(Arc::new(defaults))));
+            let bytes = counted_bytes(&parse_cache);
+            assert!(bytes < 300 << 10, "{bytes} bytes after edit {edit}");
+        }
+        assert!(parse_cache.known.len() >= kept.len());
+    }
+
+    /// A short annotation on each object does not count toward the text budget, and long hours take several
+    /// times the length of their text.
+    #[test]
+    fn inherited_parts_are_stored_once_for_objects_with_other_annotations() {
+        let windows = (0..300).map(|number| format!("{:02}:{:02}-24:00", number / 60, number % 60));
+        let dates = (0..300).map(|day| format!("20{:02}-01-{:02}", 30 + day / 28, 1 + day % 28));
+        let extra = "2030-01-01..2031-05-01 09:00-09:01".to_owned();
+        let needed = (0..10).map(|number| format!("sts/{}-{number}", "x".repeat(240)));
+        let defaults = Annotations::from_texts([
+            (Key::Hours, windows.collect::<Vec<_>>().join("; ")),
+            (Key::Except, dates.clone().collect::<Vec<_>>().join("; ")),
+            (Key::TreatAs, format!("{} = Mon", dates.last().unwrap())),
+            (Key::Extra, extra),
+            (Key::After, needed.collect::<Vec<_>>().join("; ")),
+        ]);
+        let defaults = Some(Arc::new(defaults));
+        let mut parse_cache = ParseCache::new(ParseContext::default());
+        let objects: Vec<_> = (0..1_000)
+            .map(|object| {
+                let own = Inputs::default().with(Key::Jitter, &format!("{object}s"));
+                parse_cache.parse(&own.with_defaults(defaults.clone())).1
+            })
+            .collect();
+        let specs = objects.iter().map(|parsed| parsed.spec().unwrap());
+        let parts: HashSet<_> = specs
+            .map(|spec| {
+                let schedule = &spec.schedule;
+                (
+                    std::ptr::from_ref(schedule.rule()),
+                    std::ptr::from_ref(schedule.except()),
+                    std::ptr::from_ref(schedule.treated()),
+                    std::ptr::from_ref(schedule.extra()),
+                    spec.after.as_ref().unwrap().named().as_ptr(),
+                )
+            })
+            .collect();
+        assert_eq!(parts.len(), 1);
     }
 }

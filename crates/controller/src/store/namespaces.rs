@@ -222,7 +222,7 @@ impl Namespaces {
         let record = known.record.as_ref().map(|record| &record.annotations);
         let team = known.team.as_ref().map(|team| &team.annotations);
         let both = record.into_iter().chain(team);
-        both.map(|annotations| annotations.kept_bytes()).sum()
+        both.map(|annotations| annotations.counted_bytes()).sum()
     }
 
     /// Applies the ConfigMap of a team; `None` if it was deleted.

@@ -52,7 +52,7 @@ impl TextBudgets {
         let own = observed.inputs.own();
         let inherited = observed.inherited.as_deref().unwrap_or_default();
         let bytes = inherited.len().saturating_sub(UNCOUNTED_INHERITED);
-        let of_own = self.own.observe(id, observed, (own, own.kept_bytes()));
+        let of_own = self.own.observe(id, observed, (own, own.counted_bytes()));
         let of_inherited = self.inherited.observe(id, observed, (inherited, bytes));
         of_own.and(of_inherited)
     }

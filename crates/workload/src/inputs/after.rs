@@ -1,9 +1,9 @@
 //! Start dependencies, from the annotation `after`: `sts/db; deploy/cache, 5m`.
 
-use std::{borrow::Cow, collections::HashSet, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt, sync::Arc};
 
 use chrono::TimeDelta;
-use dayshift_schedule::{Diagnostic, parse_items_and_wait};
+use dayshift_schedule::{Diagnostic, Shared, parse_items_and_wait};
 
 use crate::{
     inputs::effective::Inputs,
@@ -28,7 +28,7 @@ const EXAMPLE: &str = "sts/db; deploy/cache, 5m";
 /// The dependencies that should be ready before a start, and how long the start waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {
-    needed: Box<[Dependency]>,
+    needed: Arc<[Dependency]>,
     within: TimeDelta,
     is_own: bool,
 }
@@ -93,13 +93,18 @@ impl After {
         Self { is_own, ..self }
     }
 
+    /// Shares its dependencies with the starts that have equal ones.
+    pub(super) fn share(&mut self, known: &mut Shared<[Dependency]>) {
+        known.share(&mut self.needed);
+    }
+
     /// The maximum wait of a start.
     pub const fn within(&self) -> TimeDelta {
         self.within
     }
 
     /// All dependencies.
-    pub const fn named(&self) -> &[Dependency] {
+    pub fn named(&self) -> &[Dependency] {
         &self.needed
     }
 

@@ -12,7 +12,8 @@ use std::{
 };
 
 use dayshift_schedule::{
-    Diagnostic, DiagnosticKind, MAX_TEXT, Proposal, cut_too_long, is_too_long, unread_bytes,
+    Diagnostic, DiagnosticKind, ExtraWindows, MAX_TEXT, Proposal, cut_too_long, is_too_long,
+    unread_bytes,
 };
 use dayshift_text::{cut_bytes, nearest};
 
@@ -226,6 +227,15 @@ impl Annotations {
         let texts = self.texts.iter().flatten().map(|text| text.len());
         let unknown = self.unknown.iter().map(|unknown| unknown.name.len());
         texts.chain(unknown).sum()
+    }
+
+    /// The bytes that count toward a limit of memory: those that are kept, and those of the windows of
+    /// `extra`, because a short range of dates can contain hundreds of windows.
+    pub fn counted_bytes(&self) -> usize {
+        let windows = self
+            .text(Key::Extra)
+            .map(|text| ExtraWindows::parse(text).map_or(0, |windows| windows.bytes()));
+        self.kept_bytes() + windows.unwrap_or_default()
     }
 
     /// Whether the annotation of a key is set, even if its value was dropped.
@@ -558,6 +568,22 @@ mod tests {
         assert_eq!(annotations.unknown().len(), MAX_UNKNOWN);
         assert_eq!(&*annotations.unknown()[0].name, "k000");
         assert_eq!(annotations.unknown_more(), 1_000 - MAX_UNKNOWN);
+    }
+
+    #[test]
+    fn counts_the_windows_of_a_short_range() {
+        for (extra, expected) in [
+            ("2026-12-05 09:00-18:00", 16),
+            ("2026-01-01..2027-05-01 09:00-09:01", 486 * 16),
+            ("never", 0),
+        ] {
+            let annotations = Annotations::from_texts([(Key::Extra, extra.to_owned())]);
+            assert_eq!(
+                annotations.counted_bytes(),
+                extra.len() + expected,
+                "{extra}"
+            );
+        }
     }
 
     #[test]

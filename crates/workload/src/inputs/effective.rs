@@ -215,7 +215,7 @@ impl Inputs {
     /// Drops all values of the object's own annotations, because the namespace has too many: see
     /// [`Excess::Namespace`].
     pub(crate) fn drop_texts(&mut self, limit: usize) {
-        let bytes = self.own.kept_bytes();
+        let bytes = self.own.counted_bytes();
         let excess = Excess::Namespace { bytes, limit };
         Arc::make_mut(&mut self.own).drop_texts(excess);
     }
@@ -228,6 +228,11 @@ impl Inputs {
     /// The annotations of its Namespace, if it has any.
     pub fn defaults(&self) -> Option<&Annotations> {
         self.defaults.as_deref()
+    }
+
+    /// The bytes of all levels that count toward a limit of memory.
+    pub fn counted_bytes(&self) -> usize {
+        self.levels().map(|(_, texts)| texts.counted_bytes()).sum()
     }
 
     /// The value in force for a key, as written; `None` if it has none, or if it was dropped.

@@ -1,11 +1,16 @@
 //! A parsed schedule with its counts, durations and overrides.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Boundary, Direction, Schedule, ScheduleRule, Since, StopAfter};
+use dayshift_schedule::{
+    Action, Boundary, Direction, Schedule, ScheduleParts, ScheduleRule, Shared, Since, StopAfter,
+};
 
 use crate::{
     fingerprint::sha256_prefix,
-    inputs::{after::After, overrides::Overrides},
+    inputs::{
+        after::{After, Dependency},
+        overrides::Overrides,
+    },
     kinds::count::CountKind,
     replicas::{Replicas, count_after_start, count_after_stop, count_after_wake},
     state::{Started, State},
@@ -42,7 +47,33 @@ pub struct ScheduleSpec {
     pub planned_start: Option<Started>,
 }
 
+/// The parts of specs. Specs that differ in other parts can share them: each object can have a `jitter`
+/// of its own, and inherit long hours that many others inherit too.
+#[derive(Debug, Default)]
+pub struct SpecParts {
+    schedule: ScheduleParts,
+    dependencies: Shared<[Dependency]>,
+}
+
+impl SpecParts {
+    /// Forgets the parts that no spec has.
+    pub fn remove_unused(&mut self) {
+        self.schedule.remove_unused();
+        self.dependencies.remove_unused();
+    }
+}
+
 impl ScheduleSpec {
+    /// Shares its parts with the specs that have equal ones.
+    #[must_use]
+    pub fn sharing(mut self, parts: &mut SpecParts) -> Self {
+        self.schedule.share(&mut parts.schedule);
+        if let Some(after) = &mut self.after {
+            after.share(&mut parts.dependencies);
+        }
+        self
+    }
+
     /// The delay of this object's starts: a whole number of seconds from 0 to the jitter, which
     /// depends only on namespace and name.
     pub fn delay(&self, object: &WorkloadRef) -> TimeDelta {

@@ -76,3 +76,19 @@ fn a_stopped_object_whose_text_has_no_room_keeps_its_saved_count() {
     // The start has become due meanwhile.
     assert_eq!(rig.take_effects(), ["patch long-079: start 0 -> 3"]);
 }
+
+/// Less than 128 bytes of annotations are not counted, unless they contain hundreds of windows.
+#[test]
+fn short_texts_with_hundreds_of_windows_are_rejected_beyond_the_budget() {
+    let windows = |number: u32| {
+        let minute = format!("{:02}:{:02}", number / 60, number % 60);
+        let extra = format!("2026-01-01..2027-05-01 {minute}-24:00");
+        let name = format!("windows-{number:03}");
+        let object = deployment(&name).created(number).hours("09:00-19:00");
+        object.annotation("extra", &extra)
+    };
+    let rig = Rig::at("2026-11-20T08:00:00Z").adopted((1..=100).map(windows));
+    let is_rejected = |number: &u32| rig.error(&format!("windows-{number:03}")).is_some();
+    let rejected: Vec<_> = (1..=100).filter(is_rejected).collect();
+    assert_eq!(rejected, (68..=100).collect::<Vec<_>>());
+}
