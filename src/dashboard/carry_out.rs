@@ -259,18 +259,23 @@ async fn plan_restore(asked: &ActionRequest, restore: &Restore, planned: &mut Pr
 /// Previews the edited schedule of the one selected workload. If a GitOps program manages the workload,
 /// there is no change to confirm, because the next sync would remove it.
 async fn plan_schedule(asked: &ActionRequest, request: &ScheduleRequest, planned: &mut Preview) {
-    let Some(observed) = asked.selection.observed.first() else {
+    let Some(mut observed) = asked.selection.observed.first().cloned() else {
         return;
     };
-    let workload = request.edit.edited(observed);
     let name = observed.object.to_string();
     let managed_by = match find::<WithManagers>(&asked.client, &asked.selection.query).await {
         Ok((found, _)) => match &*found {
-            [(_, managed)] => Ok(gitops_manager(observed, managed)),
+            [(kind, managed)] => {
+                // The view might not show the last confirmed edit yet.
+                let current = managed.workload.observe(kind, &request.prefix);
+                observed = asked.selection.defaults.applied(current);
+                Ok(gitops_manager(&observed, managed))
+            }
             _ => Err("it no longer exists".to_owned()),
         },
         Err(error) => Err(error.to_string()),
     };
+    let workload = request.edit.edited(&observed);
     match &managed_by {
         Err(error) => planned
             .others
@@ -278,7 +283,7 @@ async fn plan_schedule(asked: &ActionRequest, request: &ScheduleRequest, planned
         Ok(None) if !workload.changes.is_empty() => {
             let written = annotations_text(&workload.changes, &request.prefix);
             let text = "the new schedule".to_owned();
-            let change = PreviewedChange::of_workload(observed, text, written);
+            let change = PreviewedChange::of_workload(&observed, text, written);
             planned.changes.push(change);
         }
         Ok(_) => {}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Days, Utc};
 use dayshift_manifest::plan::{Period, WorkloadPlan};
-use dayshift_operations::{ScheduleEdit, annotations_yaml};
+use dayshift_operations::{EditedWorkload, ScheduleEdit, annotations_yaml};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Inputs, InvalidSchedule, Key, Observed, ParsedInputs, Replicas,
@@ -109,7 +109,7 @@ impl Page<'_> {
             (error)
             (self.schedule_form(row, &form.schedule))
         };
-        self.about_schedule(row, "Not yet", &content)
+        self.about_schedule(row, "Schedule", &content)
     }
 
     /// The problems of a rejected schedule, in the words of `dayshift lint`.
@@ -137,11 +137,15 @@ impl Page<'_> {
         let Some(row) = rows.find(|row| row.status.object == *object) else {
             return self.gone();
         };
-        let until = self.end_of_drawing(row);
-        let new = self.planner(until);
-        let new = new.and_then(|planner| planner.plan_live(&edited.scheduled));
-        let plans = [("Now", self.plan_of(row, until)), ("New", new)];
-        let figures = self.both_figures(row, &edited.scheduled, &plans);
+        let plan_of = |observed: &Observed| {
+            let planner = self.planner(self.end_of_drawing(row))?;
+            planner.plan_live(observed)
+        };
+        let plans = [
+            ("Now", plan_of(&edited.observed)),
+            ("New", plan_of(&edited.scheduled)),
+        ];
+        let figures = self.both_figures(edited, &plans);
         let fields = ScheduleFields::from_inputs(&edited.scheduled.inputs);
         let changes = html! {
             @for (key, text) in &edited.changes {
@@ -256,8 +260,7 @@ impl Page<'_> {
     /// The figures of one week under both schedules.
     fn both_figures(
         &self,
-        row: &Row,
-        scheduled: &Observed,
+        edited: &EditedWorkload,
         plans: &[(&str, Option<WorkloadPlan>); 2],
     ) -> (WeekFigures, WeekFigures) {
         let figures = |plan: &Option<WorkloadPlan>, observed: &Observed| {
@@ -270,7 +273,10 @@ impl Page<'_> {
             figures
         };
         let [(_, now), (_, new)] = plans;
-        (figures(now, &row.observed), figures(new, scheduled))
+        (
+            figures(now, &edited.observed),
+            figures(new, &edited.scheduled),
+        )
     }
 
     /// The end of seven days from today.
@@ -540,7 +546,7 @@ pub(super) fn figures_table(
             .saturating_sub(i64::try_from(now).unwrap_or(i64::MAX));
         let difference = match new_less_now {
             0 => "same".to_owned(),
-            difference => format!("{difference:+}"),
+            difference => format!("{difference:+}").replace('-', "−"),
         };
         line(name, now.to_string(), new.to_string(), difference)
     };
@@ -570,7 +576,7 @@ pub(super) fn figures_table(
             }
         }
     };
-    section("figures", "In figures", &content)
+    section("figures", "Comparison", &content)
 }
 
 /// `−5 h` or `same`

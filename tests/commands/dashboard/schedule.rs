@@ -1,7 +1,7 @@
 //! Editing the schedule of a workload on its page: the preview of the new week, the change as a command and as
 //! YAML, and the confirmed write.
 
-use kube_in_memory::Writer;
+use kube_in_memory::{Fault, Writer};
 use serde_json::json;
 
 use super::{
@@ -106,6 +106,25 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
         Some("00:00-24:00")
     );
     assert_eq!(cluster.annotation("web", "timezone"), None);
+}
+
+/// Between a write and its watch event, the pages still show the former schedule.
+#[test]
+fn a_preview_right_after_an_edit_begins_with_the_edited_schedule() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let asked = edited(&served, &[("hours", OFFICE)]);
+    cluster.api.on_request(|request| {
+        let is_watch = request.verb == "watch";
+        is_watch.then_some(Fault::Hang)
+    });
+    cluster.api.close_watches();
+    confirmed(&served, &asked);
+    let editor = served.page("/object/dev/deploy/web/schedule");
+    assert_eq!(field(&editor, "hours").as_deref(), Some("00:00-24:00"));
+    let page = Page::read(&edited(&served, &[("hours", "00:00-24:00")]).body);
+    assert_eq!(page.cells("dayshift/hours"), [OFFICE, "00:00-24:00"]);
+    assert_eq!(page.cells("Running"), ["40 h", "168 h", "+128 h"]);
 }
 
 #[test]
