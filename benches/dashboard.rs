@@ -34,6 +34,8 @@ struct Served {
     address: String,
     /// The cookie that the key in the printed URL grants.
     cookie: String,
+    /// The CSRF token of its forms.
+    token: String,
     program: Mutex<Child>,
 }
 
@@ -68,6 +70,7 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
     let mut served = Served {
         address,
         cookie: String::new(),
+        token: String::new(),
         program: Mutex::new(program),
     };
     let entered = served.get(&key).to_lowercase();
@@ -88,6 +91,13 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         eprintln!("{page}: {} bytes", answer.len());
         assert!(answer.len() < 300_000, "{page}: {} bytes", answer.len());
     }
+    let form = served.get("/timeline?q=app-");
+    let (_, token) = form.split_once("name=\"token\" value=\"").unwrap();
+    token
+        .split('"')
+        .next()
+        .unwrap()
+        .clone_into(&mut served.token);
     let preview = served.preview();
     assert!(preview.contains("2000 workloads</strong> will change"));
     eprintln!("preview of all: {} bytes", preview.len());
@@ -124,10 +134,7 @@ impl Served {
 
     /// The preview of a wake of all Deployments.
     fn preview(&self) -> String {
-        let form = self.get("/timeline?q=app-");
-        let (_, token) = form.split_once("name=\"token\" value=\"").unwrap();
-        let (token, _) = token.split_once('"').unwrap();
-        let body = format!("token={token}&do=wake&for=2h&match=q%3Dapp-");
+        let body = format!("token={}&do=wake&for=2h&match=q%3Dapp-", self.token);
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = &self.address;
         write!(
@@ -155,4 +162,11 @@ impl Served {
 fn two_thousand_deployments(bencher: Bencher<'_, '_>, page: &str) {
     let served = &*SERVED;
     bencher.bench_local(|| served.get(page));
+}
+
+/// The preview of a wake of all Deployments, which also asks the API server for the permissions.
+#[divan::bench(sample_count = 50, sample_size = 1)]
+fn preview_of_two_thousand_deployments(bencher: Bencher<'_, '_>) {
+    let served = &*SERVED;
+    bencher.bench_local(|| served.preview());
 }
