@@ -122,14 +122,14 @@ impl Page<'_> {
             return self.schedule_asked_again(row, form, &error);
         }
         let content = html! {
-            h1 { "Not yet" }
+            h1 { "Correct the form" }
             p.banner.bad role="alert" { (said(error)) }
             @if chosen > 0 && !form.is_too_much() {
                 (self.form(&chosen_in(form), &form.fields))
             }
             (self.back())
         };
-        self.shell(&asking("Not yet"), &content)
+        self.shell(&asking("Correct the form"), &content)
     }
 
     /// The preview, to be confirmed.
@@ -164,7 +164,7 @@ impl Page<'_> {
                             tr {
                                 th scope="col" { "Workload" }
                                 th scope="col" { "Now → then" }
-                                th scope="col" { "Will be" }
+                                th scope="col" { "Effect" }
                                 th scope="col" { "Details" }
                             }
                         }
@@ -174,8 +174,10 @@ impl Page<'_> {
                                 tr {
                                     th scope="row" { (alike.names()) }
                                     td.countdown {
-                                        @if let Some((before, after)) = change.counts {
-                                            (before) " → " (after)
+                                        @match change.counts {
+                                            Some((before, after)) if before == after => { "stays " (after) }
+                                            Some((before, after)) => { (before) " → " (after) }
+                                            None => {}
                                         }
                                     }
                                     td {
@@ -238,7 +240,8 @@ impl Page<'_> {
             }
             @if starts.replicas > 0 && waiting > 0 {
                 p.banner.warn {
-                    (counted(waiting, "other start")) " already waiting for a start slot ("
+                    (counted(waiting, "other start")) @if waiting == 1 { " waits" } @else { " wait" }
+                    " for a start slot ("
                     code { "--max-starting" } "), so these starts can be delayed too."
                 }
             }
@@ -300,7 +303,8 @@ impl Page<'_> {
             .iter()
             .filter(|row| row.status.is_ready() == Some(true));
         let ready = ready.count();
-        let are_known = rows.iter().any(|row| row.status.ready().is_some());
+        let are_known =
+            rows.iter().any(|row| row.status.ready().is_some()) && plan.asked.operation.is_start();
         let listed = html! {
             @for row in rows.iter().take(MAX_REACHED) {
                 tr {
@@ -317,7 +321,10 @@ impl Page<'_> {
         html! {
             @if !rows.is_empty() {
                 section aria-labelledby="ready" {
-                    h2 id="ready" { (ready) " of " (rows.len()) " ready" }
+                    h2 id="ready" {
+                        @if are_known { (ready) " of " (rows.len()) " ready" }
+                        @else { (counted(rows.len(), "workload")) " changed" }
+                    }
                     (table("ready", headings, &listed))
                     (others(rows.len(), MAX_REACHED))
                 }
@@ -533,7 +540,7 @@ pub(super) fn denied(planned: &Preview) -> Markup {
         @if all > 0 {
             section aria-labelledby="denied" {
                 h2 id="denied" { (counted(all, "change")) " that your permissions do not allow" }
-                p.fine { "The API server would deny them, so they are left out." }
+                p.far { "The API server would deny them, so they are left out." }
                 ul.findings {
                     @for (namespace, names) in &planned.denied {
                         li.finding.error {

@@ -50,10 +50,11 @@ impl Page<'_> {
             crumbs: &[],
         };
         let content = html! {
-            h1 { "Namespaces" }
-            @if self.view.rows.is_empty() {
-                p { "No workload has a schedule here." }
-            } @else { (self.namespaces()) }
+            div.toolbar {
+                h1 id="namespaces" { "Namespaces" }
+                p { "Each namespace in which a workload has a schedule, and its next stops within seven days." }
+            }
+            @if self.view.rows.is_empty() { (self.empty()) } @else { (self.namespaces()) }
         };
         self.shell(&kind, &content)
     }
@@ -89,11 +90,12 @@ impl Page<'_> {
             "Stops",
             "Blockers",
         ];
-        let content = html! {
-            (table("namespaces", &headings, &rows))
-            @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
-        };
-        section("namespaces", "All namespaces with a schedule", &content)
+        html! {
+            section {
+                (table("namespaces", &headings, &rows))
+                @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
+            }
+        }
     }
 
     /// The effect of the next stops within seven days.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use dayshift_cluster::read::{FindError, ListedEvent};
 use dayshift_manifest::plan::{CountedWith, Period, PlannedBoundary, WorkloadPlan};
-use dayshift_operations::status::{distance, time_of_day};
+use dayshift_operations::status::{ScheduleStatus, distance, time_of_day};
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
 use dayshift_workload::{
@@ -98,6 +98,7 @@ impl Page<'_> {
                         }
                     }
                     @for problem in &status.problems { (caret(problem, &row.observed.inputs)) }
+                    @if !status.problems.is_empty() { p { (self.edit_link(row)) } }
                 }
             }
         }
@@ -186,6 +187,8 @@ impl Page<'_> {
                     (short_number(week.used.replica_hours + week.saved.replica_hours))
                     " replica-hours: " (Bill::new(week.saved, None)) "."
                 }
+            } @else if row.status.condition == ScheduleStatus::Rejected {
+                p.far { "Nothing is counted while its schedule is rejected." }
             } @else if row.status.counted_with == CountedWith::Owner {
                 p.far { "Counted with the resource that it belongs to." }
             } @else {
@@ -207,14 +210,9 @@ impl Page<'_> {
                 h2 id="days" { "Two weeks" }
                 p {
                     "The schedule from now on, in the time zone " (zone.name()) ". "
-                    @if self.token.is_some() {
-                        a.button href=(self.params.common().link(&format!("{}/schedule", path(row)))) {
-                            "Edit the schedule"
-                        }
-                    }
+                    (self.edit_link(row))
                 }
                 (patterns())
-                (legend())
                 div.scroll tabindex="0" role="group" aria-labelledby="days" {
                     table.timeline {
                         thead {
@@ -249,8 +247,17 @@ impl Page<'_> {
                         }
                     }
                 }
+                details { summary { "Legend" } (legend()) }
             }
         }
+    }
+
+    fn edit_link(&self, row: &Row) -> Markup {
+        let to = self
+            .params
+            .common()
+            .link(&format!("{}/schedule", path(row)));
+        html! { @if self.token.is_some() { a.button href=(to) { "Edit the schedule" } } }
     }
 
     fn day(&self, plan: &WorkloadPlan, date: NaiveDate, zone: Zone) -> Option<Week> {

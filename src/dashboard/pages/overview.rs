@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use dayshift_manifest::plan::CountedWith;
 use dayshift_operations::status::{ScheduleStatus, distance, short_time};
+use dayshift_schedule::Action;
 use dayshift_text::counted;
 use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
@@ -36,17 +37,15 @@ impl Page<'_> {
             crumbs: &[],
         };
         let content = html! {
-            h1.hidden { "Overview" }
-            @if self.view.rows.is_empty() {
-                p { "No workload has a schedule here." }
+            div.toolbar {
+                h1 { "Overview" }
                 p {
-                    "Give one to a Deployment: "
-                    code {
-                        "kubectl annotate deploy/web "
-                        (self.settings.prefix.annotation(Key::Hours))
-                        "=\"Mon-Fri 09:00-19:00\""
-                    }
+                    "dayshift starts and stops workloads at the times in their annotations, so that they use \
+                        no resources while they are not needed."
                 }
+            }
+            @if self.view.rows.is_empty() {
+                (self.empty())
             } @else {
                 @let rows: Vec<&Row> = self.view.rows.iter().map(|row| &**row).collect();
                 @let outlook = self.outlook(&rows);
@@ -63,6 +62,21 @@ impl Page<'_> {
             }
         };
         self.shell(&kind, &content)
+    }
+
+    /// How to give a workload a schedule.
+    pub(super) fn empty(&self) -> Markup {
+        let content = html! {
+            p { "Give one to a Deployment:" }
+            pre tabindex="0" {
+                "kubectl annotate deploy/web "
+                (self.settings.prefix.annotation(Key::Hours)) "=\"Mon-Fri 09:00-19:00\""
+            }
+            @if self.view.is_partial {
+                p.far { "You see only the workloads that your permissions let you list." }
+            }
+        };
+        section("empty", "No workload has a schedule here.", &content)
     }
 
     /// The expected future of these rows.
@@ -207,6 +221,9 @@ impl Page<'_> {
         for &row in rows {
             if let Some(at) = row.status.next.filter(|at| *at > now) {
                 let action = match (row.status.next_action, row.status.phase) {
+                    (Some(Action::Scale(count)), _) => {
+                        format!("scale {} → {count}", row.status.replicas)
+                    }
                     (Some(action), _) => action.to_string(),
                     (None, Some(Phase::Paused)) => "end of a pause".to_owned(),
                     (None, Some(Phase::Woken)) => "end of a wake".to_owned(),
@@ -231,9 +248,9 @@ impl Page<'_> {
         let content = html! {
             (self.strip(outlook))
             @if coming.is_empty() {
-                p { "Nothing." }
+                p { "No next start or stop is known." }
             } @else {
-                p.far { "The next change of each workload; the chart shows all of them:" }
+                p.far { "The next change of each workload:" }
                 (table("next", &["In", "At", "Change", "Workloads"], &next))
                 @if coming.len() > MAX_NEXT {
                     p.far {

@@ -108,7 +108,7 @@ impl Page<'_> {
             }
             div.where {
                 span.context { (safe(&self.settings.title)) }
-                @if let Some(user) = self.user { span { "you are " (safe(user)) } }
+                @if let Some(user) = self.user { span { "logged in as " (safe(user)) } }
                 span { (date_and_time(self.view.now, zone)) " " (zone.name()) }
             }
         };
@@ -213,7 +213,7 @@ pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> Str
     let reason = status.canonical_reason().unwrap_or("Error");
     let kind = Kind {
         title: reason,
-        path: "/",
+        path: "",
         refreshes: false,
         crumbs: &[],
     };
@@ -474,6 +474,13 @@ impl Page<'_> {
     pub(super) fn link_to(&self, row: &Row) -> Markup {
         let href = self.params.common().link(&path(row));
         html! { a href=(href) { (safe(&row.status.object.full_name())) } }
+    }
+}
+
+/// The values at the left of a chart, from top to bottom. Each bar has its own text for screen readers.
+pub(super) fn scale(values: &[String]) -> Markup {
+    html! {
+        div.scale aria-hidden="true" { @for value in values { span { (value) } } }
     }
 }
 

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::outlook::{Outlook, Share};
 use crate::dashboard::pages::{
-    page::{Page, section},
+    page::{Page, scale, section},
     week::midnight,
 };
 use crate::dashboard::view::{Row, SavingsSummary};
@@ -114,6 +114,9 @@ impl Page<'_> {
                     } @else {
                         strong { "estimate" } " for this week from the schedules"
                     }
+                    @if let [(first, _), .., (last, _)] = &*account.days {
+                        ", " (first.format("%-d %b")) " to " (last.format("%-d %b"))
+                    }
                 }
             }
         }
@@ -128,7 +131,7 @@ impl Page<'_> {
             .map_or(1.0, |(_, share)| share.saved.replica_hours);
         html! {
             @if !top.is_empty() {
-                h3 { "Savings of this week by namespace, computed from the schedules" }
+                h3 { "This week by namespace, from the schedules" }
                 ol.top {
                     @for (name, share) in &top {
                         li {
@@ -189,29 +192,32 @@ fn bars(account: &Account, price: Option<&Price>) -> Markup {
     };
     html! {
         @if largest > 0.0 {
-            div.days role="group" aria-label="Used and saved replica-hours by day" {
-                @for (date, share) in &account.days {
-                    @let (used, saved) = (part(share.used.replica_hours), part(share.saved.replica_hours));
-                    @let text = format!(
-                        "{}: {} used, {} saved",
-                        date.format("%a %-d %b"),
-                        short_number(share.used.replica_hours),
-                        amount(&share.saved, price)
-                    );
-                    span.day tabindex="0" role="img" aria-label=(text) {
-                        svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
-                            path.used d=(format!("M0 100V{:.1}H10V100z", HEIGHT - used)) {}
-                            path.saved d=(format!("M0 {:.1}V{:.1}H10V{:.1}z", HEIGHT - used, HEIGHT - used - saved, HEIGHT - used)) {}
+            div.chart {
+                (scale(&[short_number(largest), "0".to_owned()]))
+                div.days role="group" aria-label="Used and saved replica-hours by day" {
+                    @for (date, share) in &account.days {
+                        @let (used, saved) = (part(share.used.replica_hours), part(share.saved.replica_hours));
+                        @let text = format!(
+                            "{}: {} used, {} saved",
+                            date.format("%a %-d %b"),
+                            short_number(share.used.replica_hours),
+                            amount(&share.saved, price)
+                        );
+                        span.day tabindex="0" role="img" aria-label=(text) {
+                            svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                                path.used d=(format!("M0 100V{:.1}H10V100z", HEIGHT - used)) {}
+                                path.saved d=(format!("M0 {:.1}V{:.1}H10V{:.1}z", HEIGHT - used, HEIGHT - used - saved, HEIGHT - used)) {}
+                            }
+                            span.tip { (text) }
+                            span.name { span.weekday { (date.format("%a")) } " " (date.format("%-d")) }
                         }
-                        span.tip { (text) }
-                        span.name { (date.format("%a")) }
                     }
                 }
-            }
-            p.key-line {
-                span.key.saved aria-hidden="true" {} " saved "
-                span.key.used aria-hidden="true" {} " used, in replica-hours: one replica for one hour"
-                @if !account.is_counted { ", estimated" }
+                p.key-line {
+                    span.key.saved aria-hidden="true" {} " saved "
+                    span.key.used aria-hidden="true" {} " used, in replica-hours: one replica for one hour"
+                    @if !account.is_counted { ", estimated" }
+                }
             }
         }
     }

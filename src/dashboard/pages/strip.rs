@@ -8,10 +8,12 @@ use dayshift_text::counted;
 use maud::{Markup, html};
 
 use crate::dashboard::outlook::{Moves, Outlook, Slot};
-use crate::dashboard::pages::page::{Page, safe};
+use crate::dashboard::pages::page::{Page, safe, scale};
 
 /// The height of the largest bar in the picture's own units; the line is below it.
 const HEIGHT: u64 = 40;
+/// A single workload is visible beside hundreds.
+const MIN_HEIGHT: u64 = 3;
 /// The number of slots from one label to the next.
 const HOURS: usize = 8;
 /// The maximum number of namespaces that are named for one half hour.
@@ -28,40 +30,44 @@ impl Page<'_> {
             .max()
             .unwrap_or_default()
             .max(1);
-        // Square roots keep a single workload visible beside a hundred.
         let height = |moves: &Moves<'_>| match size(moves) {
             0 => 0,
-            size => (size * HEIGHT * HEIGHT / largest).isqrt().max(4),
+            size => (size * HEIGHT / largest).max(MIN_HEIGHT),
         };
+        if outlook.slots.iter().all(Slot::is_empty) {
+            return html! { p { "Nothing starts or stops in the next 24 hours." } };
+        }
         html! {
-            div.strip role="group" aria-label="Starts and stops in the next 24 hours" {
-                @for slot in &outlook.slots {
-                    @if slot.is_empty() {
-                        span.slot {}
-                    } @else {
-                        @let (up, down) = (height(&slot.starts), height(&slot.stops));
-                        span.slot.some tabindex="0" role="img" aria-label=(self.slot_text(slot)) {
-                            svg viewBox="0 0 10 84" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
-                                @if up > 0 { path.up d={ "M1 41V" (41 - up) "H9V41z" } {} }
-                                @if down > 0 { path.down d={ "M1 43V" (43 + down) "H9V43z" } {} }
+            div.chart {
+                (scale(&[largest.to_string(), "0".to_owned(), largest.to_string()]))
+                div.strip role="group" aria-label="Starts and stops in the next 24 hours" {
+                    @for slot in &outlook.slots {
+                        @if slot.is_empty() {
+                            span.slot {}
+                        } @else {
+                            @let (up, down) = (height(&slot.starts), height(&slot.stops));
+                            span.slot.some tabindex="0" role="img" aria-label=(self.slot_text(slot)) {
+                                svg viewBox="0 0 10 84" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                                    @if up > 0 { path.up d={ "M1 41V" (41 - up) "H9V41z" } {} }
+                                    @if down > 0 { path.down d={ "M1 43V" (43 + down) "H9V43z" } {} }
+                                }
+                                span.tip { (self.slot_text(slot)) }
                             }
-                            span.tip { (self.slot_text(slot)) }
                         }
                     }
                 }
-            }
-            div.hours aria-hidden="true" {
-                @for (at, slot) in outlook.slots.iter().enumerate() {
-                    // Each fourth hour has a label, unless the strip ends below it.
-                    @let is_named = at % HOURS == 0 && at + HOURS / 2 < outlook.slots.len();
-                    @let at = slot.from.with_timezone(&zone);
-                    span { @if is_named { (format!("{:02}:{:02}", at.hour(), at.minute())) } }
+                div.hours aria-hidden="true" {
+                    @for (at, slot) in outlook.slots.iter().enumerate() {
+                        // Each fourth hour has a label, unless the strip ends below it.
+                        @let is_named = at % HOURS == 0 && at + HOURS / 2 < outlook.slots.len();
+                        @let at = slot.from.with_timezone(&zone);
+                        span { @if is_named { (format!("{:02}:{:02}", at.hour(), at.minute())) } }
+                    }
                 }
-            }
-            p.key-line {
-                span.key.up aria-hidden="true" {} " starts "
-                span.key.down aria-hidden="true" {} " stops "
-                "(height: number of replicas)"
+                p.key-line {
+                    span.key.up aria-hidden="true" {} " starts "
+                    span.key.down aria-hidden="true" {} " stops, in replicas of each half hour"
+                }
             }
         }
     }

@@ -71,8 +71,10 @@ impl Page<'_> {
             }
             (self.filter())
             @if let Err(error) = self.labeled { p.banner.bad role="alert" { (said(error)) } }
-            @if shown.is_empty() {
-                p { "None. " a href=(self.params.common().link("/timeline")) { "Show all" } }
+            @if self.view.rows.is_empty() {
+                (self.empty())
+            } @else if shown.is_empty() {
+                section { p { "No workload matches these filters." } }
             } @else {
                 (patterns())
                 @let table = self.table(shown, period);
@@ -277,7 +279,7 @@ impl Page<'_> {
                         input type="text" name="label" placeholder="app=shop" value=[params.label.as_deref()];
                     }
                     label {
-                        "Team (a label of Namespaces)"
+                        "Team label"
                         input type="text" name="team" placeholder="team=payments" value=[params.team.as_deref()];
                     }
                 }
@@ -286,6 +288,7 @@ impl Page<'_> {
                     input type="hidden" name=(name) value=(value);
                 }
                 button type="submit" { "Filter" }
+                @if params.filters() { a.button href=(params.common().link("/timeline")) { "Clear" } }
             }
         }
     }

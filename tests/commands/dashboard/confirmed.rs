@@ -1,6 +1,7 @@
 //! A confirmed action applies only if nothing has changed since, and failures are reported.
 
 use kube_in_memory::{Fault, Status};
+use serde_json::json;
 
 use super::{
     actions::{cluster, confirmed, post, token},
@@ -62,6 +63,27 @@ fn a_confirmed_sleep_does_not_replace_a_newer_wake() {
         cluster.annotation("api", "sleep-until").is_some(),
         "{result}"
     );
+}
+
+#[test]
+fn the_result_of_a_wake_counts_the_ready_workloads() {
+    let cluster = cluster();
+    for (name, ready) in [("web", 2), ("api", 1)] {
+        let status = json!({"observedGeneration": 99, "readyReplicas": ready});
+        let set = cluster.api.set_status("Deployment", "dev", name, status);
+        set.unwrap();
+    }
+    let _controller = Controller::on(&cluster);
+    let served = Served::of(&cluster, &[]);
+    let fields = [
+        ("do", "wake"),
+        ("for", "2h"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+    ];
+    let (_, result) = confirmed(&served, &asked(&served, &fields));
+    assert!(result.contains("1 of 2 ready"), "{result}");
+    assert!(result.contains("1/2"), "{result}");
 }
 
 /// The API server rejects the action even if the page has not seen the change.
@@ -226,7 +248,7 @@ fn a_shorter_override_needs_a_confirmation_of_its_own() {
         Some("load test")
     );
     // The result and its undo concern only the workload that was woken.
-    assert!(result.contains("of 1 ready"), "{result}");
+    assert!(result.contains("1 workload changed"), "{result}");
 
     // A form without the button, as the primary button of another page would send it, does nothing.
     let one = [("do", "wake"), ("for", "30m"), ("object", "dev/deploy/web")];

@@ -71,7 +71,7 @@ fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
         result.contains("Undo: follow the schedule again"),
         "{result}"
     );
-    assert!(result.contains(" of 60 ready"), "{result}");
+    assert!(result.contains("60 workloads changed"), "{result}");
     assert!(cluster.annotation("web-69", "sleep-until").is_some());
     assert_eq!(cluster.annotation("api", "sleep-until"), None);
 }

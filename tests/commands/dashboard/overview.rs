@@ -168,6 +168,19 @@ fn the_strip_shows_starts_and_stops_of_the_next_day() {
     assert!(with_class(&page, "some")[0].attribute("tabindex") == Some("0"));
 }
 
+#[test]
+fn the_next_changes_show_the_counts_before_and_after_a_scale() {
+    let cluster = Cluster::new();
+    let at = (Utc::now() + TimeDelta::hours(3)).format("Mon-Sun %H:%M = 5");
+    cluster.deployment("web", 2, &[("scale", &at.to_string())]);
+    let page = Served::of(&cluster, &[]).page("/");
+    let changes: Vec<_> = with_class(&page, "boundary");
+    assert_eq!(changes[0].text, "scale 2 → 5");
+    let scale = with_class(&page, "scale");
+    assert_eq!(scale[0].text, "1200", "replica-hours of a day");
+    assert_eq!(scale[1].text, "505", "replicas of half an hour");
+}
+
 /// 50 of 168 hours are used.
 #[test]
 fn savings_without_an_account_are_labeled_as_an_estimate() {
@@ -182,6 +195,10 @@ fn savings_without_an_account_are_labeled_as_an_estimate() {
         "{}",
         large.text
     );
+    let names: Vec<_> = with_class(&page, "name");
+    let today = Utc::now().date_naive();
+    let monday = today - TimeDelta::days(today.weekday().num_days_from_monday().into());
+    assert_eq!(names[0].text, monday.format("Mon %-d").to_string());
     let days: Vec<_> = with_class(&page, "day")
         .into_iter()
         .filter_map(|it| it.attribute("aria-label"))

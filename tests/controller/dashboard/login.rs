@@ -152,7 +152,7 @@ fn user_who_may_list_everything_sees_everything_and_the_savings() {
         OTHERS,
         "Hiddenday",
         "saved since the controller started",
-        "you are root",
+        "logged in as root",
     ] {
         assert!(overview.contains(part), "{part}: {overview}");
     }
