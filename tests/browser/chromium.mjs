@@ -95,6 +95,9 @@ class Tab {
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, windowsVirtualKeyCode });
   }
 
+  /** Moves the mouse to a point of the screen, without a button. */
+  hover(to) { return this.send("Input.dispatchMouseEvent", { type: "mouseMoved", ...to }); }
+
   /** Drags with the mouse from one point of the screen to another. */
   async drag(from, to) {
     const mouse = (type, { x, y }) =>

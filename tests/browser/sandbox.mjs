@@ -1,4 +1,4 @@
-// Starts a sandbox with a dashboard.
+// Starts dayshift with a dashboard.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,15 +7,24 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
 /** Runs `dayshift sandbox` with these arguments. Returns the process, its address, and the URL with the key. */
-export async function serve(program, args, stderr = "inherit") {
-  const child = spawn(program, ["sandbox", ...args, "--dashboard", "127.0.0.1:0"],
-    { stdio: ["ignore", "pipe", stderr], cwd: root });
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith("dashboard: ")) {
-      child.stdout.resume();
-      const url = line.slice("dashboard: ".length);
+export function serve(program, args, stderr = "inherit") {
+  return start(program, ["sandbox", ...args, "--dashboard", "127.0.0.1:0"], /^dashboard: (.*)/, ["pipe", stderr]);
+}
+
+/** Runs the program until a line of its first piped output matches the pattern, which captures the URL of the dashboard.
+ * Returns the same as `serve`. */
+export async function start(program, args, pattern, [stdout, stderr]) {
+  const child = spawn(program, args, { stdio: ["ignore", stdout, stderr], cwd: root });
+  const output = child.stdout ?? child.stderr;
+  let text = "";
+  for await (const line of createInterface({ input: output })) {
+    const found = line.match(pattern);
+    if (found) {
+      output.resume();
+      const url = found[1].startsWith("http") ? found[1] : `http://${found[1]}/`;
       return [child, new URL(url).origin, url];
     }
+    text += `${line}\n`;
   }
-  throw new Error("the sandbox has ended");
+  throw new Error(`the program has ended: ${text}`);
 }
