@@ -174,6 +174,8 @@ fn a_start_that_has_a_slot_too_late_does_not_wait_any_more() {
     rig.tick_tomorrow("09:00:00");
     rig.respond_to_all();
     assert_eq!(rig.work("b"), WorkStatus::WaitingForSlot);
+    // The first step stops `a`. In the second one, its slot expires while `b` is queued for its stop.
+    rig.tick("19:00:00");
     rig.tick("19:00:00");
     rig.respond_to_all();
     assert_eq!(rig.state("b"), Some("stopped"));
