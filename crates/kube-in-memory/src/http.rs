@@ -1,5 +1,5 @@
 //! HTTP without a socket: a [`tower::Service`] that parses a request, serves it, and writes the response. It
-//! checks media types, the `Accept` header and the body size like kube-apiserver.
+//! checks the media types of bodies and their size like kube-apiserver.
 
 use std::{
     convert::Infallible,
@@ -171,7 +171,7 @@ impl Connection {
             Route::NoResource => return Err(Status::no_such_resource()),
             Route::Refused(_) | Route::RefusedPage => return Err(Status::method_not_allowed()),
         };
-        let form = form(&head.headers, call)?;
+        let form = form(&head.headers);
         if body.len() > MAX_BODY {
             let why = format!("Request entity too large: limit is {MAX_BODY}");
             return Err(Status::new(413, "RequestEntityTooLarge", why));
@@ -261,75 +261,16 @@ impl Connection {
     }
 }
 
-/// The accepted media types.
-const JSON: [&str; 2] = ["application/json", "*/*"];
-/// The group of partial metadata.
-const META: &str = "meta.k8s.io";
-
-/// The representation in which the response is sent.
-pub(crate) fn form(headers: &HeaderMap, call: &Call) -> Result<Form, Status> {
-    let collection = call.name.is_empty();
-    let accept = headers.get(ACCEPT).map(|value| value.to_str());
-    let Some(Ok(accept)) = accept else {
-        return Ok(Form::Whole);
-    };
-    let mut clauses: Vec<_> = accept
-        .split(',')
-        .map(Clause::read)
-        .filter(|clause| JSON.contains(&clause.media_type))
-        .collect();
-    if clauses.is_empty() {
-        return Err(Status::not_acceptable(collection));
-    }
-    clauses.sort_by(|left, right| right.quality.total_cmp(&left.quality));
-    let form = clauses.iter().find_map(Clause::form);
-    let form = form.ok_or_else(Status::no_such_form)?;
-    match (call.verb, form) {
-        ("list", Form::Metadata(_)) => Err(Status::form_of_a_list(&call.resource)),
-        // A watch with `MetadataList` ends at once, without an error.
-        ("list" | "watch", _) => Ok(form),
-        (_, Form::MetadataList(_)) => Err(Status::form_of_an_object(&call.resource)),
-        _ => Ok(form),
-    }
-}
-
-/// A media type in `Accept`.
-struct Clause<'a> {
-    media_type: &'a str,
-    parameters: Vec<(&'a str, &'a str)>,
-    /// The preference from 0 to 1.
-    quality: f32,
-}
-
-impl<'a> Clause<'a> {
-    fn read(text: &'a str) -> Self {
-        let mut parts = text.split(';').map(str::trim);
-        let media_type = parts.next().unwrap_or_default();
-        let parameters: Vec<_> = parts.filter_map(|part| part.split_once('=')).collect();
-        let quality = parameters.iter().find(|(key, _)| *key == "q");
-        Self {
-            media_type,
-            quality: quality.map_or(1.0, |(_, text)| text.parse().unwrap_or(1.0)),
-            parameters,
-        }
-    }
-
-    fn form(&self) -> Option<Form> {
-        let get = |wanted: &str| {
-            let found = self.parameters.iter().find(|(key, _)| *key == wanted);
-            found.map(|(_, value)| *value)
-        };
-        let version = match (get("g"), get("v")) {
-            (None, None) if get("as").is_none() => return Some(Form::Whole),
-            (Some(META), Some("v1")) => "v1",
-            (Some(META), Some("v1beta1")) => "v1beta1",
-            _ => return None,
-        };
-        match get("as") {
-            Some("PartialObjectMetadata") => Some(Form::Metadata(version)),
-            Some("PartialObjectMetadataList") => Some(Form::MetadataList(version)),
-            _ => None,
-        }
+/// The representation of the response: only metadata if the client accepts nothing else.
+fn form(headers: &HeaderMap) -> Form {
+    let accept = headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .unwrap_or_default();
+    let is_metadata = |part: &str| part.contains("as=PartialObjectMetadata");
+    match accept.split(',').all(is_metadata) {
+        true => Form::Metadata,
+        false => Form::Whole,
     }
 }
 

@@ -19,13 +19,15 @@ use crate::{
     store::{Change, Listener, Object, Objects, Store},
 };
 
-/// The representation of objects. The text is the version of `meta.k8s.io`.
+/// The group and version of partial metadata.
+const META: &str = "meta.k8s.io/v1";
+
+/// The representation of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,
-    Metadata(&'static str),
-    /// `PartialObjectMetadataList`, with items as in `Metadata`.
-    MetadataList(&'static str),
+    /// `PartialObjectMetadata`, or `PartialObjectMetadataList`.
+    Metadata,
 }
 
 impl Form {
@@ -38,11 +40,10 @@ impl Form {
 
     /// Appends the object to `text`.
     pub(crate) fn push(self, text: &mut Vec<u8>, resource: &Resource, body: &[u8]) {
-        match self.version() {
-            None => push_with_kind(text, &resource.kind, &resource.api_version(), body),
-            Some(version) => {
-                let version = format!("meta.k8s.io/{version}");
-                push_with_kind(text, "PartialObjectMetadata", &version, &metadata(body));
+        match self {
+            Self::Whole => push_with_kind(text, &resource.kind, &resource.api_version(), body),
+            Self::Metadata => {
+                push_with_kind(text, "PartialObjectMetadata", META, &metadata(body));
             }
         }
     }
@@ -57,19 +58,9 @@ impl Form {
 
     /// The kind and version of a list.
     pub(crate) fn list_kind(self, resource: &Resource) -> (String, String) {
-        match self.version() {
-            None => (format!("{}List", resource.kind), resource.api_version()),
-            Some(version) => {
-                let kind = "PartialObjectMetadataList".to_owned();
-                (kind, format!("meta.k8s.io/{version}"))
-            }
-        }
-    }
-
-    fn version(self) -> Option<&'static str> {
         match self {
-            Self::Whole => None,
-            Self::Metadata(version) | Self::MetadataList(version) => Some(version),
+            Self::Whole => (format!("{}List", resource.kind), resource.api_version()),
+            Self::Metadata => ("PartialObjectMetadataList".to_owned(), META.to_owned()),
         }
     }
 }
@@ -379,8 +370,7 @@ pub(crate) fn watch(
         changed,
         closed,
         deadline: Box::pin(sleep_until(Instant::now() + timeout)),
-        // The server cannot encode an object as a list, so it ends the watch.
-        over: matches!(form, Form::MetadataList(_)),
+        over: false,
     };
     Ok(stream::unfold(watch, |mut watch| async move {
         let lines = watch.next().await?;

@@ -12,7 +12,7 @@ use crate::support::{ControlPlane, Parts, Scenario, block_on};
 
 /// A scenario for each file of the table.
 pub fn scenarios() -> Vec<Scenario> {
-    crate::support::scenarios![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, jobs, autoscalers, namespaces, metadata, custom]
+    crate::support::scenarios![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, jobs, autoscalers, namespaces, metadata, custom]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -41,10 +41,6 @@ fn stateful_sets(plane: &ControlPlane) {
 
 fn cron_jobs(plane: &ControlPlane) {
     oracle("cronjobs", plane);
-}
-
-fn cron_schedules(plane: &ControlPlane) {
-    oracle("cronschedules", plane);
 }
 
 fn jobs(plane: &ControlPlane) {

@@ -45,7 +45,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     fill(&mut new["spec"], &DEFAULTS);
 }
 
-/// Validates the counts and the target.
+/// Validates the counts.
 pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
     let count = |key: &str| spec[key].as_i64().unwrap_or_default();
@@ -67,7 +67,6 @@ pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
         let why = "must be greater than or equal to `minReplicas`";
         causes.push(Cause::invalid(most_field, &most, why));
     }
-    check_target(&spec["scaleTargetRef"], causes);
     let counts_outside = spec["metrics"].as_array().is_some_and(|metrics| {
         let mut types = metrics.iter().map(|metric| &metric["type"]);
         types.any(|kind| kind == "Object" || kind == "External")
@@ -77,30 +76,4 @@ pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
                    replicas";
         causes.push(Cause::forbidden("spec.metrics", why));
     }
-}
-
-fn check_target(target: &Value, causes: &mut Vec<Cause>) {
-    let text = |key: &str| target[key].as_str().unwrap_or_default();
-    for key in ["kind", "name"] {
-        let (field, text) = (format!("spec.scaleTargetRef.{key}"), text(key));
-        if text.is_empty() {
-            causes.push(Cause::required(&field, ""));
-        }
-        if let "." | ".." = text {
-            let why = format!("may not be '{text}'");
-            causes.push(Cause::invalid_text(&field, text, &why));
-        }
-        for character in ['/', '%'].into_iter().filter(|c| text.contains(*c)) {
-            let why = format!("may not contain '{character}'");
-            causes.push(Cause::invalid_text(&field, text, &why));
-        }
-    }
-    let version = text("apiVersion");
-    let why = match version.matches('/').count() {
-        0 => "apiVersion must specify API group".to_owned(),
-        1 => return,
-        _ => format!("unexpected GroupVersion string: {version}"),
-    };
-    let field = "spec.scaleTargetRef.apiVersion";
-    causes.push(Cause::invalid_text(field, version, &why));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::fields::{self, fill, keep_status, not_negative, omit};
 use super::metadata::is_like;
-use super::{names, pod_template};
+use super::pod_template;
 use crate::cause::Cause;
 
 /// The fields of a StatefulSet in a bookmark.
@@ -52,7 +52,6 @@ const MUTABLE: [&str; 7] = [
     "persistentVolumeClaimRetentionPolicy",
     "minReadySeconds",
 ];
-const RETENTION: [&str; 2] = ["whenDeleted", "whenScaled"];
 
 pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
     fields::decode::<StatefulSet>(object, old, ("StatefulSet", FIELDS), |known| {
@@ -83,18 +82,14 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     pod_template::complete(&mut spec["template"]);
 }
 
-/// Validates policies, counts, selector, labels and containers, and rejects changes of immutable fields.
+/// Validates counts, selector, labels and containers, and rejects changes of immutable fields.
 pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
-    check_policies(new, causes);
     not_negative(new, "spec.replicas", causes);
     not_negative(new, "spec.minReadySeconds", causes);
     not_negative(new, "spec.ordinals.start", causes);
     pod_template::check_selector(spec, "statefulset", causes);
     pod_template::check(&spec["template"], "spec.template", causes);
-    if old.is_none() {
-        check_service(spec, causes);
-    }
     if let Some(old) = old
         && !is_like(spec, &old["spec"], &MUTABLE)
     {
@@ -102,64 +97,5 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
                    'template', 'updateStrategy', 'revisionHistoryLimit', \
                    'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
         causes.push(Cause::forbidden("spec", why));
-    }
-}
-
-/// The name is validated only at creation, because it is immutable.
-fn check_service(spec: &Value, causes: &mut Vec<Cause>) {
-    let name = spec["serviceName"].as_str().unwrap_or_default();
-    let wrong = if name.is_empty() {
-        Vec::new()
-    } else {
-        names::dns_label(name)
-    };
-    for why in wrong {
-        causes.push(Cause::invalid_text("spec.serviceName", name, &why));
-    }
-}
-
-/// The rolling update as it is printed in messages.
-fn shown_rolling(rolling: &Value) -> String {
-    if rolling.is_null() {
-        return "null".to_owned();
-    }
-    let (partition, unavailable) = (&rolling["partition"], &rolling["maxUnavailable"]);
-    format!(r#"{{"Partition":{partition},"MaxUnavailable":{unavailable}}}"#)
-}
-
-fn check_policies(new: &Value, causes: &mut Vec<Cause>) {
-    let spec = &new["spec"];
-    let management = &spec["podManagementPolicy"];
-    if !matches!(management.as_str(), Some("OrderedReady" | "Parallel")) {
-        let why = "must be 'OrderedReady' or 'Parallel'";
-        causes.push(Cause::invalid("spec.podManagementPolicy", management, why));
-    }
-    let strategy = &spec["updateStrategy"];
-    match strategy["type"].as_str() {
-        Some("RollingUpdate") => {
-            not_negative(new, "spec.updateStrategy.rollingUpdate.partition", causes);
-        }
-        Some("OnDelete") => {
-            let rolling = &strategy["rollingUpdate"];
-            if !rolling.is_null() {
-                let why = "only allowed for updateStrategy 'RollingUpdate'";
-                let shown = shown_rolling(rolling);
-                let field = "spec.updateStrategy.rollingUpdate";
-                causes.push(Cause::invalid(field, &shown, why));
-            }
-        }
-        _ => {
-            let why = "must be 'RollingUpdate' or 'OnDelete'";
-            let (kind, rolling) = (&strategy["type"], shown_rolling(&strategy["rollingUpdate"]));
-            let shown = format!(r#"{{"Type":{kind},"RollingUpdate":{rolling}}}"#);
-            causes.push(Cause::invalid("spec.updateStrategy", &shown, why));
-        }
-    }
-    for key in RETENTION {
-        let policy = &spec["persistentVolumeClaimRetentionPolicy"][key];
-        if !matches!(policy.as_str(), Some("Retain" | "Delete")) {
-            let field = format!("spec.persistentVolumeClaimRetentionPolicy.{key}");
-            causes.push(Cause::not_supported(&field, policy, &["Retain", "Delete"]));
-        }
     }
 }

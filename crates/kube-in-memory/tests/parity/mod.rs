@@ -39,7 +39,6 @@ agree!(
     watches,
     statefulsets,
     cronjobs,
-    cronschedules,
     jobs,
     autoscalers,
     namespaces,

@@ -98,6 +98,10 @@ fn refusals() -> Vec<Case> {
     let template = "/spec/jobTemplate/spec";
     let below = |path: &str| format!("{template}{path}");
     vec![
+        case("no schedule").post(
+            CRON_JOBS,
+            with(cron_job("report"), "/spec/schedule", json!(null)),
+        ),
         create("suspend that is a text", "/spec/suspend", json!("true")),
         create("suspend that is a number", "/spec/suspend", json!(1)),
         create(
@@ -203,14 +207,6 @@ fn refusals() -> Vec<Case> {
         create("a spec that is a text", "/spec", json!("x")),
         create("another version", "/apiVersion", json!("batch/v1beta1")),
         create("another kind", "/kind", json!("Job")),
-        case("several causes at once").post(
-            CRON_JOBS,
-            with(
-                with(report(), "/spec/schedule", json!("x")),
-                "/metadata/name",
-                json!("Report"),
-            ),
-        ),
         case("a kind that is not served").get("/apis/batch/v1/namespaces/{ns}/cronjobz"),
     ]
 }

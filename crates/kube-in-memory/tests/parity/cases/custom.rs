@@ -204,12 +204,6 @@ fn reads() -> Vec<Case> {
             .watch(&streamed, 2)
             .header("accept", one)
             .whole(),
-        given("an object requested as a list")
-            .get(WEB)
-            .header("accept", many),
-        given("a list requested as an object")
-            .get(ROLLOUTS)
-            .header("accept", one),
     ]
 }
 

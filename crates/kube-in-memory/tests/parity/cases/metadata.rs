@@ -48,12 +48,6 @@ fn forms() -> Vec<Case> {
             .shown_as(MANY)
             .get(&format!("{DEPLOYMENTS}?labelSelector=tier%3Dfront"))
             .shown_as(MANY),
-        given("a list requested as an object")
-            .get(DEPLOYMENTS)
-            .shown_as(ONE),
-        given("an object requested as a list")
-            .get(WEB)
-            .shown_as(MANY),
         given("a watch")
             .merge_patch(WEB, json!({"spec": {"replicas": 0}}))
             .merge_patch(WEB, json!({"metadata": {"labels": {"tier": "back"}}}))
@@ -68,13 +62,6 @@ fn forms() -> Vec<Case> {
                 2,
             )
             .shown_as(ONE),
-        given("a watch requested as lists")
-            .delete(WEB)
-            .watch(
-                &watched(DEPLOYMENTS, "resourceVersion={rv0}&timeoutSeconds=1"),
-                1,
-            )
-            .shown_as(MANY),
         given("a streamed list")
             .watch(&watched(DEPLOYMENTS, STREAMED), 2)
             .shown_as(ONE),
@@ -156,22 +143,6 @@ fn accepted() -> Vec<Case> {
     let of_version = |name, accept| given(name).get(WEB).shown_as(accept);
     vec![
         of_version(
-            "another version of the form",
-            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1",
-        ),
-        of_version(
-            "an unknown version",
-            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2",
-        ),
-        of_version(
-            "an unknown group",
-            "application/json;as=PartialObjectMetadata;g=apps;v=v1",
-        ),
-        of_version(
-            "an unknown form",
-            "application/json;as=Half;g=meta.k8s.io;v=v1",
-        ),
-        of_version(
             "blanks",
             "application/json; as=PartialObjectMetadata; g=meta.k8s.io; v=v1",
         ),
@@ -179,16 +150,6 @@ fn accepted() -> Vec<Case> {
             "complete JSON as an alternative to an unknown form",
             "application/json;as=Half;g=meta.k8s.io;v=v1, application/json",
         ),
-        of_version(
-            "the first supported media type",
-            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
-        ),
-        of_version(
-            "the media type with the higher preference",
-            "application/json;q=0.5, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;q=0.8",
-        ),
-        of_version("any application media type", "application/*"),
         of_version("any media type", "*/*"),
-        of_version("only unsupported media types", "text/plain"),
     ]
 }

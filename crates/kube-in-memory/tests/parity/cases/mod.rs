@@ -2,7 +2,6 @@
 
 mod autoscalers;
 mod cron_jobs;
-mod cron_schedules;
 mod custom;
 mod jobs;
 mod lists;
@@ -27,7 +26,6 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("watches", watches::cases()),
         ("statefulsets", stateful_sets::cases()),
         ("cronjobs", cron_jobs::cases()),
-        ("cronschedules", cron_schedules::cases()),
         ("jobs", jobs::cases()),
         ("autoscalers", autoscalers::cases()),
         ("namespaces", namespaces::cases()),

@@ -225,8 +225,5 @@ fn requests() -> Vec<Case> {
             .ask("PUT", DEPLOYMENTS, "application/json", "{}")
             .ask("PATCH", DEPLOYMENTS, "application/merge-patch+json", "{}")
             .ask("POST", WEB, "application/json", "{}"),
-        case("accepts an unsupported media type")
-            .get(DEPLOYMENTS)
-            .header("accept", "text/html"),
     ]
 }

@@ -135,36 +135,6 @@ fn refusals() -> Vec<Case> {
             json!(-1),
         ),
         create("negative seconds", "/spec/minReadySeconds", json!(-1)),
-        create(
-            "an unknown policy",
-            "/spec/podManagementPolicy",
-            json!("Slowly"),
-        ),
-        create(
-            "an unknown strategy",
-            "/spec/updateStrategy",
-            json!({"type": "Recreate"}),
-        ),
-        create(
-            "a strategy without partitions",
-            "/spec/updateStrategy",
-            json!({"type": "OnDelete", "rollingUpdate": {"partition": 1}}),
-        ),
-        create(
-            "a negative partition",
-            "/spec/updateStrategy",
-            json!({"type": "RollingUpdate", "rollingUpdate": {"partition": -1}}),
-        ),
-        create(
-            "an unknown retention",
-            "/spec/persistentVolumeClaimRetentionPolicy",
-            json!({"whenDeleted": "Keep", "whenScaled": "Drop"}),
-        ),
-        create(
-            "a service with a bad name",
-            "/spec/serviceName",
-            json!("No_Service"),
-        ),
         create("a service that is a number", "/spec/serviceName", json!(1)),
         create("no selector", "/spec/selector", json!(null)),
         create("an empty selector", "/spec/selector", json!({})),
