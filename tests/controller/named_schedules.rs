@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift_controller::{ScheduleFeed, SchedulePublisher, Scope, Settings};
+use dayshift_controller::{ScheduleFeed, SchedulePublisher, Settings};
 use dayshift_manifest::{ScheduleFile, SourceFile};
 use dayshift_workload::{DefaultSchedule, Key, NamedSchedules};
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, cron_job, deployment};
+use crate::sandbox::{Sandbox, cron_job, default_with, deployment};
 
 const OFFICE: &str = "office: {hours: \"Mon-Fri 09:00-19:00\"}\n";
 const NIGHT: &str = "night: {start: \"22:00\", stop: \"06:00\"}\n";
@@ -251,14 +251,10 @@ fn default_schedule_can_be_a_named_one() {
     let name = [(Key::NamedSchedule, "office".to_owned())];
     let (publisher, settings) = with_file(
         "office: {hours: \"Mon-Fri 09:00-19:00\", timezone: Europe/Berlin}\n",
-        Settings {
-            default_schedule: DefaultSchedule::from_texts(name),
-            scope: Scope {
-                namespaces: vec!["dev".to_owned()],
-                ..Scope::default()
-            },
-            ..Settings::default()
-        },
+        default_with(|settings| {
+            settings.default_schedule = DefaultSchedule::from_texts(name);
+            settings.scope.namespaces = vec!["dev".to_owned()];
+        }),
     );
     scenario.start_controller(settings);
     assert_eq!(

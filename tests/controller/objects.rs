@@ -120,9 +120,9 @@ fn reports_the_state_of_a_later_version_once_and_changes_nothing() {
     fingerprint("web", None);
     assert_eq!(scenario.replicas("web"), 0);
     fingerprint("web", Some("v9-0123456789abcdef"));
-    let told = scenario.events("web");
-    let told = told.iter().filter(|it| *it == "StateFromLaterVersion");
-    assert_eq!(told.count(), 2);
+    let events = scenario.events("web");
+    let events = events.iter().filter(|it| *it == "StateFromLaterVersion");
+    assert_eq!(events.count(), 2);
 }
 
 #[test]

@@ -66,6 +66,13 @@ pub fn cron_job(name: &str) -> DeploymentBuilder {
     builder::cron_job(name).namespace("dev")
 }
 
+/// The default settings of a controller, with these changes.
+pub fn default_with(change: impl FnOnce(&mut Settings)) -> Settings {
+    let mut settings = Settings::default();
+    change(&mut settings);
+    settings
+}
+
 impl Sandbox {
     /// An empty cluster at a local time, such as `2026-11-20 18:00 Asia/Tokyo`, without a
     /// controller.
@@ -114,6 +121,11 @@ impl Sandbox {
     pub fn start_controller(&mut self, settings: Settings) {
         let name = format!("scaler-{}", self.controllers.len());
         self.start_controller_with(|api| api.client_as(&name), settings);
+    }
+
+    /// Starts a controller with changed default settings.
+    pub fn start_with(&mut self, change: impl FnOnce(&mut Settings)) {
+        self.start_controller(default_with(change));
     }
 
     /// Starts a controller with a client made from the API.

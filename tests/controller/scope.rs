@@ -7,7 +7,7 @@ use dayshift_workload::Prefix;
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, deployment, logged, stateful_set};
+use crate::sandbox::{Sandbox, default_with, deployment, logged, stateful_set};
 
 fn scenario_with(settings: Settings) -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -57,10 +57,7 @@ fn namespaces_and_a_selector_limit_the_scope() {
             "bc",
         ),
     ] {
-        let scenario = scenario_with(Settings {
-            scope,
-            ..Settings::default()
-        });
+        let scenario = scenario_with(default_with(|settings| settings.scope = scope));
         assert_eq!(stopped(&scenario), expected);
     }
 }
@@ -78,10 +75,7 @@ fn forgets_a_workload_that_leaves_the_selector_without_a_write() {
         selector: Some("tier=dev".into()),
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     scenario
         .api
         .label("dev", "web", "tier", Some("prod"))
@@ -96,10 +90,7 @@ fn forgets_a_workload_that_leaves_the_selector_without_a_write() {
 #[test]
 fn another_prefix_is_another_controller() {
     let prefix = Prefix::parse("scaling.example.com").unwrap();
-    let scenario = scenario_with(Settings {
-        prefix,
-        ..Settings::default()
-    });
+    let scenario = scenario_with(default_with(|settings| settings.prefix = prefix));
     assert_eq!(stopped(&scenario), "");
 }
 
@@ -109,19 +100,13 @@ fn never_scales_its_own_deployment() {
         namespace: "b".into(),
         name: "web-7c9f8d6b5-x2x4z".into(),
     });
-    let scenario = scenario_with(Settings {
-        own_pod,
-        ..Settings::default()
-    });
+    let scenario = scenario_with(default_with(|settings| settings.own_pod = own_pod));
     assert_eq!(stopped(&scenario), "ac");
 }
 
 #[test]
 fn dry_run_writes_nothing_and_continues_as_if_it_had() {
-    let scenario = scenario_with(Settings {
-        dry_run: true,
-        ..Settings::default()
-    });
+    let scenario = scenario_with(default_with(|settings| settings.dry_run = true));
     scenario.sleep_until("2026-11-22 20:00");
     assert_eq!(stopped(&scenario), "");
     let writes = scenario
@@ -156,10 +141,7 @@ fn dry_run_begins_with_a_summary_by_namespace() {
     volumes["metadata"]["annotations"] = json!({"dayshift/stop": "Mon-Fri 18:30"});
     volumes["spec"]["persistentVolumeClaimRetentionPolicy"] = json!({"whenScaled": "Delete"});
     scenario.api.apply(volumes).unwrap();
-    scenario.start_controller(Settings {
-        dry_run: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.dry_run = true);
     let log_text = || std::fs::read_to_string(log.path()).unwrap();
     let text = log_text();
     for message in [
@@ -216,13 +198,7 @@ fn namespace_that_cannot_be_listed_delays_no_other() {
     scenario
         .api
         .on_request(move |line| (line.namespace == "b").then(|| Fault::Answer(refusal())));
-    scenario.start_controller(Settings {
-        scope: Scope {
-            namespaces: vec!["a".into(), "b".into()],
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.namespaces = vec!["a".into(), "b".into()]);
     scenario.sleep_until("19:01");
     assert_eq!(scenario.api.replicas("a", "web"), Some(0));
     assert_eq!(scenario.api.replicas("b", "web"), Some(2));
@@ -240,10 +216,7 @@ fn reports_a_configured_namespace_until_it_exists() {
         namespaces: vec!["a".to_owned(), "tema".to_owned()],
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     let log_text = || std::fs::read_to_string(log.path()).unwrap();
     let missing = "namespace tema does not exist";
     assert_eq!(scenario.telemetry.unwatched(), [missing]);
@@ -278,10 +251,7 @@ fn reports_a_configured_namespace_until_it_exists() {
         namespace_selector: Some("env=dev".to_owned()),
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
     assert!(
         scenario.requests("get").is_empty(),

@@ -358,10 +358,7 @@ fn plan_predicts_the_savings() {
 fn exports_a_series_per_workload_if_enabled() {
     for is_asked in [false, true] {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        scenario.start_controller(Settings {
-            per_workload_metrics: is_asked,
-            ..Settings::default()
-        });
+        scenario.start_with(|settings| settings.per_workload_metrics = is_asked);
         scenario.apply(deployment("plain"));
         for name in ["web", "raised"] {
             scenario.apply(deployment(name).replicas(3).hours(OFFICE));

@@ -76,10 +76,7 @@ fn a_year_of_office_hours_across_clock_changes() {
 fn time_zone_flag_applies_if_the_object_has_none() {
     let mut scenario = Sandbox::empty_at("2026-11-20 08:00 Asia/Tokyo");
     let tokyo = Zone::parse("Asia/Tokyo").unwrap();
-    scenario.start_controller(Settings {
-        default_zone: tokyo,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.default_zone = tokyo);
     scenario.apply(
         deployment("tokyo")
             .start("09:00")
@@ -172,10 +169,7 @@ fn first_observation_by_a_wrong_clock_does_not_act_on_the_past() {
 #[test]
 fn detects_writes_of_a_clock_far_ahead_after_its_correction() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        max_clock_skew: None,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.max_clock_skew = None);
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     scenario.step_clock(TimeDelta::days(2));
     assert_eq!(

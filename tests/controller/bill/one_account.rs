@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use dayshift::dashboard::{self, Dashboard};
 use dayshift_cluster::Query;
-use dayshift_controller::{CalendarFeed, Settings, Telemetry};
+use dayshift_controller::{CalendarFeed, Telemetry};
 use dayshift_workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
@@ -53,9 +53,8 @@ fn scenario() -> Sandbox {
 }
 
 fn start(scenario: &mut Sandbox) {
-    scenario.start_controller(Settings {
-        default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
-        ..Settings::default()
+    scenario.start_with(|settings| {
+        settings.default_schedule = DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]);
     });
 }
 

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use dayshift_controller::Settings;
-
 use crate::sandbox::{Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
@@ -91,10 +89,7 @@ fn counts_the_requested_resources_of_saved_replicas() {
 #[test]
 fn counts_savings_by_namespace_if_enabled() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     for (namespace, count) in [("dev", 3), ("test", 2)] {
         scenario.api.namespace(namespace);
         let web = deployment("web")
@@ -134,10 +129,7 @@ fn limits_the_number_of_namespaces_with_series() {
             .hours(OFFICE);
         scenario.api.apply(web.into()).unwrap();
     }
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     scenario.sleep_until("20:00");
     let all = samples(&scenario, "dayshift_saved_replica_seconds_total");
     assert_eq!(all.len(), 201);

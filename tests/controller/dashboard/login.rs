@@ -482,6 +482,7 @@ fn limits_an_action_to_two_thousand_workloads_and_keeps_few_plans() {
             "{}",
             asked.body
         );
+        assert!(asked.body.len() < 1_000_000, "{}", asked.body.len());
         input(&asked.body, "plan")
     };
     let plans = [plan(), plan()];

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use dayshift::dashboard::{self, Dashboard};
 use dayshift_cluster::Query;
-use dayshift_controller::{CalendarFeed, Scope, Settings, WorkStatus};
+use dayshift_controller::{CalendarFeed, Settings, WorkStatus};
 use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
@@ -73,10 +73,7 @@ fn pages_report_that_the_controller_has_ended() {
 #[test]
 fn shows_a_start_that_waits_for_a_slot_as_waiting() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        max_starting: NonZeroUsize::new(1),
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.max_starting = NonZeroUsize::new(1));
     for name in ["api", "web"] {
         scenario.apply(deployment(name).replicas(1).hours(OFFICE));
     }
@@ -248,13 +245,7 @@ fn page_names_missing_watches_before_the_first_list() {
 #[test]
 fn hides_workloads_outside_of_the_scope() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        scope: Scope {
-            namespace_selector: Some("env=dev".to_owned()),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.namespace_selector = Some("env=dev".to_owned()));
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     assert!(scenario.snapshot().objects.is_empty());
     let overview = page(&scenario, &pages(&scenario), "/");

@@ -84,10 +84,7 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
         selector: Some("tier=dev".into()),
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     scenario.sleep_until("18:29:58");
     // `web` leaves the selector, so the new list does not contain it. The response to its start at 18:30
     // arrives during the list.

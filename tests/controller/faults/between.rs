@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
 use super::isolation::{answered, healthy};
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, default_with, deployment};
 
 /// How the intermediary handles a request.
 enum Fate {
@@ -242,10 +242,7 @@ fn unavailable_server_of_one_kind_delays_no_other_kind() {
             kinds: vec![foils, Kind::DEPLOYMENT],
             ..Scope::default()
         };
-        let settings = Settings {
-            scope,
-            ..Settings::default()
-        };
+        let settings = default_with(|settings| settings.scope = scope);
         let (is_away, shown) = (Arc::new(AtomicBool::new(false)), text.clone());
         let away = is_away.clone();
         let scenario = behind(settings, move |request| {

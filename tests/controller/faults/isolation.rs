@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
@@ -375,13 +375,7 @@ fn hanging_first_list_of_one_namespace_delays_no_other() {
         let hangs = line.namespace == "a" && matches!(line.verb, "watch" | "list");
         hangs.then_some(Fault::Hang)
     });
-    scenario.start_controller(Settings {
-        scope: Scope {
-            namespaces: vec!["a".into(), "b".into()],
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.namespaces = vec!["a".into(), "b".into()]);
     scenario.pass(Duration::from_secs(1));
     let adopted = |namespace| {
         let web = scenario.api.get("Deployment", namespace, "web").unwrap();

@@ -143,10 +143,7 @@ fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
 #[test]
 fn sleeps_while_a_retry_waits_for_a_full_queue() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        max_in_flight: NonZeroUsize::MIN,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.max_in_flight = NonZeroUsize::MIN);
     for name in ["api", "web"] {
         scenario.apply(deployment(name).replicas(3).hours("09:00-19:00"));
     }

@@ -1,6 +1,6 @@
 //! Overdue workloads, as the metrics show them at the time of a scrape.
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
@@ -94,13 +94,7 @@ fn workload_outside_of_the_scope_is_not_overdue() {
     };
     label(&scenario, Some("dev"));
     scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    scenario.start_controller(Settings {
-        scope: Scope {
-            namespace_selector: Some("env=dev".to_owned()),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.namespace_selector = Some("env=dev".to_owned()));
     scenario.sleep_until("18:30");
     assert_eq!(scenario.label("web", "state").as_deref(), Some("adopted"));
     label(&scenario, None);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use dayshift_workload::{Kind, KindTable};
 use kube_in_memory::{Fault, RequestLine};
 use serde_json::{Value, json};
@@ -179,15 +179,11 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("reef.example.com", "corals");
     scenario.api.serve_custom(group, "v1", plural, "Coral");
-    scenario.start_controller(Settings {
-        scope: Scope {
-            kinds: vec![
-                KindTable::default().resource(plural, group),
-                Kind::DEPLOYMENT,
-            ],
-            ..Scope::default()
-        },
-        ..Settings::default()
+    scenario.start_with(|settings| {
+        settings.scope.kinds = vec![
+            KindTable::default().resource(plural, group),
+            Kind::DEPLOYMENT,
+        ];
     });
     let coral = |version: &str, replicas: u32| {
         let mut coral = Value::from(

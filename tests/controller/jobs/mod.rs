@@ -107,10 +107,7 @@ fn two_controllers_suspend_and_resume_each_job_once() {
 #[test]
 fn dry_run_reads_no_jobs() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        dry_run: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.dry_run = true);
     let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     scenario.sleep_until("19:01");
     assert_eq!(api.suspended("report-1").0, false);

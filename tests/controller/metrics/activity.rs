@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status, Writer};
 use serde_json::json;
 
 use super::row::Row;
 use crate::{
     jobs::{job_of, make},
-    sandbox::{Sandbox, cron_job, deployment},
+    sandbox::{Sandbox, cron_job, default_with, deployment},
 };
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
@@ -102,10 +102,7 @@ pub(super) fn counts_transitions_by_outcome(row: &mut Row) {
     row.expect_all(&scenario, all);
 
     let mut dry = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    dry.start_controller(Settings {
-        dry_run: true,
-        ..Settings::default()
-    });
+    dry.start_with(|settings| settings.dry_run = true);
     dry.apply(deployment("web").replicas(3).hours(OFFICE));
     dry.sleep_until("19:05");
     row.expect_all(&dry, [(&*dry_run, 1.0)]);
@@ -240,10 +237,7 @@ pub(super) fn counts_reverts_by_namespace(row: &mut Row) {
         merged.unwrap();
         scenario.pass(Duration::from_secs(2));
     };
-    let by_namespace = || Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    };
+    let by_namespace = || default_with(|settings| settings.per_namespace_metrics = true);
     let [first, second, other] =
         ["team-000", "team-001", "(other)"].map(|it| format!("{{namespace=\"{it}\"}}"));
 
@@ -271,13 +265,7 @@ pub(super) fn counts_reverts_by_namespace(row: &mut Row) {
     row.expect_all(&many, [(&*other, 1.0)]);
     assert!(row.samples(&many).len() <= 201);
 
-    let by_team = Settings {
-        scope: Scope {
-            team_label: Some("team".to_owned()),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    };
+    let by_team = default_with(|settings| settings.scope.team_label = Some("team".to_owned()));
     let teams = before_the_stop(by_team, 2);
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
     let label = json!({"metadata": {"labels": {"team": "pay"}}});
@@ -314,10 +302,7 @@ pub(super) fn counts_stop_notices_by_workload(row: &mut Row) {
 /// Each series starts at 0, before the first notice. The first namespaces have a series each.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     for number in 0..202 {
         let namespace = format!("team-{number:03}");
         scenario.api.namespace(&namespace);
@@ -341,13 +326,7 @@ fn by_namespace(row: &mut Row) {
 /// ends with the team's last namespace.
 fn by_team(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        scope: Scope {
-            team_label: Some("team".to_owned()),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.team_label = Some("team".to_owned()));
     scenario.apply(
         deployment("web")
             .hours(OFFICE)

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use dayshift::cli::{CalendarFile, CalendarWatch, NamedScheduleFile, ScheduleWatch};
-use dayshift_controller::{CalendarFeed, ScheduleFeed, Settings};
+use dayshift_controller::{CalendarFeed, ScheduleFeed};
 use dayshift_schedule::Calendars;
 use dayshift_workload::{NamedSchedules, ParseContext};
 use kube_in_memory::{Fault, Status};
@@ -160,10 +160,7 @@ pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
     let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
     let mut scenario = Sandbox::empty_at(at);
     let (publisher, calendars) = CalendarFeed::open(Calendars::default());
-    scenario.start_controller(Settings {
-        calendars,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.calendars = calendars);
     let (clock, telemetry) = (scenario.clock.clone(), scenario.telemetry.clone());
     scenario.spawn(async move {
         let watch = CalendarWatch::new(vec![file]);
@@ -196,10 +193,7 @@ pub(super) fn reload_of_an_invalid_schedule_file_fails(row: &mut Row) {
     let named = NamedScheduleFile::parse(&file.path().display().to_string()).unwrap();
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (publisher, schedules) = ScheduleFeed::open(NamedSchedules::default());
-    scenario.start_controller(Settings {
-        schedules,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.schedules = schedules);
     let (clock, telemetry) = (scenario.clock.clone(), scenario.telemetry.clone());
     scenario.spawn(async move {
         let watch = ScheduleWatch::new(Some(named), ParseContext::default());
@@ -232,10 +226,7 @@ pub(super) fn measures_the_skew_to_the_server_clock(row: &mut Row) {
 
     let mut unasked = Sandbox::empty_at("2026-11-20 18:00 UTC");
     unasked.server_is_ahead(20);
-    unasked.start_controller(Settings {
-        max_clock_skew: None,
-        ..Settings::default()
-    });
+    unasked.start_with(|settings| settings.max_clock_skew = None);
     row.expect(&unasked, "", None);
 }
 

@@ -1,6 +1,6 @@
 //! Metrics that answer: what does dayshift save?
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use serde_json::json;
 
 use super::row::Row;
@@ -19,10 +19,7 @@ fn adds_up(row: &mut Row, hour: f64) {
     let mut by_namespace = Sandbox::empty_at("2026-11-20 18:00 UTC");
     by_namespace.api.namespace("test");
     scenario.start_controller(Settings::default());
-    by_namespace.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    by_namespace.start_with(|settings| settings.per_namespace_metrics = true);
     for scenario in [&scenario, &by_namespace] {
         for (namespace, count) in [("dev", 3), ("test", 6)] {
             let web = deployment("web").namespace(namespace).replicas(count);
@@ -62,13 +59,7 @@ fn by_team(row: &mut Row, hour: f64) {
         let web = deployment("web").namespace(namespace).replicas(count);
         scenario.apply(web.hours(OFFICE).requests("500m", "256Mi"));
     }
-    scenario.start_controller(Settings {
-        scope: Scope {
-            team_label: Some("example.com/team".to_owned()),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.team_label = Some("example.com/team".to_owned()));
     scenario.sleep_until("20:00");
     row.expect_about(&scenario, "{team=\"web\"}", 3.0 * hour, hour * SHARE);
     belongs(&scenario, "test", "pay");
@@ -124,10 +115,7 @@ pub(super) fn counts_running_replicas_of_scheduled_workloads(row: &mut Row) {
 /// With `--per-namespace-metrics`, each namespace has a series.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     scenario.api.namespace("test");
     scenario.apply(
         deployment("web")
@@ -156,10 +144,7 @@ pub(super) fn counts_workloads_without_resource_requests(row: &mut Row) {
 
 pub(super) fn counts_namespaces_without_their_own_series(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 20:00 UTC");
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     let stopped = |number: usize| {
         let namespace = format!("team-{number}");
         scenario.api.namespace(&namespace);

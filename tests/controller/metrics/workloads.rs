@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use dayshift_controller::{Scope, Settings};
 use dayshift_workload::{DefaultSchedule, Key};
 use serde_json::json;
 
@@ -70,13 +69,7 @@ fn by_team(row: &mut Row) {
     }
     scenario.apply(deployment("web").hours(OFFICE));
     belongs(&scenario, "test");
-    scenario.start_controller(Settings {
-        scope: Scope {
-            team_label: Some("team".to_owned()),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.team_label = Some("team".to_owned()));
     scenario.sleep_until("19:01");
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\",state=\"stopped\"}}"));
     row.expect_all(&scenario, [(&*none, 2.0), (&pay, 1.0)]);
@@ -87,10 +80,7 @@ fn by_team(row: &mut Row) {
 /// If there are more namespaces than series, the namespaces with the most workloads have their own.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     for number in 0..202 {
         let namespace = format!("team-{number:03}");
         scenario.api.namespace(&namespace);
@@ -109,10 +99,7 @@ fn by_namespace(row: &mut Row) {
 /// controller.
 pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_namespace_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_namespace_metrics = true);
     scenario.api.namespace("test");
     let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
     scenario.apply(deployment("web").hours(OFFICE));
@@ -135,9 +122,8 @@ pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
     for name in ["web", "api"] {
         by_flag.apply(deployment(name));
     }
-    by_flag.start_controller(Settings {
-        default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
-        ..Settings::default()
+    by_flag.start_with(|settings| {
+        settings.default_schedule = DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]);
     });
     by_flag.settle();
     row.expect_all(&by_flag, []);
@@ -148,10 +134,7 @@ pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
 
 pub(super) fn exports_stopped_workloads_by_name(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_workload_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_workload_metrics = true);
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let web = r#"{kind="Deployment",namespace="dev",name="web"}"#;
     row.expect(&scenario, web, 0.0);
@@ -174,10 +157,7 @@ pub(super) fn exports_stopped_workloads_by_name(row: &mut Row) {
 /// for no user.
 pub(super) fn counts_overrides_by_recorded_user(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        per_user_metrics: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.per_user_metrics = true);
     let until = |hour: &str| format!("2026-11-20T{hour}:00Z");
     let by = |name: &str, key: &str, text: &str, user: &str| {
         let it = deployment(name).hours(OFFICE);

@@ -2,8 +2,6 @@
 
 use std::{fs, time::Duration};
 
-use dayshift_controller::Settings;
-
 use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};
 
@@ -311,10 +309,7 @@ fn dry_run_inherits_and_writes_nothing() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_controller(Settings {
-        dry_run: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.dry_run = true);
     scenario.sleep_until("19:01");
     assert_eq!(patches(&scenario), 0);
     let text = fs::read_to_string(log.path()).unwrap();

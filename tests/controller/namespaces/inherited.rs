@@ -1,11 +1,10 @@
 //! The annotation with the inherited schedule, and when it is written.
 
 use chrono::TimeDelta;
-use dayshift_controller::Settings;
 use serde_json::{Value, json};
 
 use super::{annotate, office, patches};
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, default_with, deployment};
 
 fn inherited(scenario: &Sandbox, name: &str) -> Option<Value> {
     let object = scenario.api.get("Deployment", "dev", name).unwrap();
@@ -54,10 +53,11 @@ fn inherited_annotation_is_written_with_existing_patches() {
 #[test]
 fn inherited_annotation_contains_durations_of_flags() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
-    let flags = |notice, ready_within| Settings {
-        notice: TimeDelta::minutes(notice),
-        ready_within: TimeDelta::minutes(ready_within),
-        ..Settings::default()
+    let flags = |notice, ready_within| {
+        default_with(|settings| {
+            settings.notice = TimeDelta::minutes(notice);
+            settings.ready_within = TimeDelta::minutes(ready_within);
+        })
     };
     scenario.start_controller(flags(15, 2));
     let hours = "Mon-Fri 09:00-19:00";

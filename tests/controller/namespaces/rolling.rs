@@ -2,21 +2,17 @@
 
 use std::time::Duration;
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use dayshift_workload::{DefaultSchedule, Key};
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, default_with, deployment};
 
 fn by(hours: Option<&str>) -> Settings {
     let hours = hours.map(|hours| (Key::Hours, hours.to_owned()));
-    Settings {
-        default_schedule: DefaultSchedule::from_texts(hours),
-        scope: Scope {
-            namespaces: vec!["dev".to_owned()],
-            ..Scope::default()
-        },
-        ..Settings::default()
-    }
+    default_with(|settings| {
+        settings.default_schedule = DefaultSchedule::from_texts(hours);
+        settings.scope.namespaces = vec!["dev".to_owned()];
+    })
 }
 
 #[test]

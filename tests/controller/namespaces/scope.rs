@@ -6,19 +6,18 @@ use dayshift_controller::{OwnPod, Scope, Settings};
 use dayshift_workload::{DefaultSchedule, Key};
 
 use super::{annotate, office, patches};
-use crate::sandbox::{Sandbox, cron_job, deployment, logged};
+use crate::sandbox::{Sandbox, cron_job, default_with, deployment, logged};
 
 fn by_default(scope: Scope) -> Settings {
     let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
-    Settings {
-        default_schedule: DefaultSchedule::from_texts(hours),
-        own_pod: Some(OwnPod {
+    default_with(|settings| {
+        settings.default_schedule = DefaultSchedule::from_texts(hours);
+        settings.own_pod = Some(OwnPod {
             namespace: "ops".to_owned(),
             name: "dayshift-6c8f7d9b5-x2x4z".to_owned(),
-        }),
-        scope,
-        ..Settings::default()
-    }
+        });
+        settings.scope = scope;
+    })
 }
 
 /// The most common use of other tools: every workload of these namespaces stops outside office hours.
@@ -193,13 +192,7 @@ fn sends_no_namespace_request_without_namespace_defaults() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_controller(Settings {
-        scope: Scope {
-            namespace_defaults: false,
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.namespace_defaults = false);
     scenario.sleep_until("19:00");
     assert_eq!((scenario.replicas("web"), patches(&scenario)), (3, 0));
     let asked = scenario.api.requests();

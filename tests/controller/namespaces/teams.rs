@@ -3,21 +3,15 @@
 use std::{fs, time::Duration};
 
 use chrono::TimeDelta;
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use super::{annotate, office, patches};
-use crate::sandbox::{Sandbox, cron_job, deployment, logged};
+use crate::sandbox::{Sandbox, cron_job, default_with, deployment, logged};
 
 fn with_teams() -> Settings {
-    Settings {
-        scope: Scope {
-            team_defaults: true,
-            ..Scope::default()
-        },
-        ..Settings::default()
-    }
+    default_with(|settings| settings.scope.team_defaults = true)
 }
 
 /// A cluster whose API server has ConfigMaps, and no controller.

@@ -222,10 +222,7 @@ fn forbidden_namespace_delays_no_other() {
         namespaces: vec!["a".into(), "b".into()],
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     scenario.sleep_until("20:00");
     assert_eq!(scenario.api.replicas("a", "web"), Some(0));
     assert_eq!(scenario.api.replicas("b", "web"), Some(3));

@@ -66,10 +66,7 @@ fn changed_notice_does_not_announce_the_same_stop_twice() {
 #[test]
 fn clock_jump_announces_no_past_stop_and_none_twice() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        max_clock_skew: None,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.max_clock_skew = None);
     scenario.apply(office("web"));
     scenario.apply(office("early").hours("Mon-Fri 09:00-18:30"));
     // The clock jumps beyond the notice of `web`, and beyond the notice and the stop of `early`.
@@ -130,10 +127,7 @@ fn two_thousand_notices_delay_no_stop() {
         namespace_defaults: false,
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     for number in 0..2_000 {
         let notice = format!("{}s", 600 + number);
         let name = format!("web-{number}");

@@ -104,10 +104,7 @@ fn notice_defaults_come_from_namespace_and_flag_and_zero_disables() {
                 .annotate_of("Namespace", "", "dev", key, Some(text));
             annotated.unwrap();
         }
-        scenario.start_controller(Settings {
-            notice: TimeDelta::minutes(minutes),
-            ..Settings::default()
-        });
+        scenario.start_with(|settings| settings.notice = TimeDelta::minutes(minutes));
         let mut web = deployment("web").replicas(3).hours(OFFICE);
         if let Some(text) = own {
             web = web.annotation("dayshift/notice", text);

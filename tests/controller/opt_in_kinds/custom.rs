@@ -1,11 +1,10 @@
 //! Kinds that are defined later, or move to another version.
 
-use dayshift_controller::{Scope, Settings};
 use dayshift_workload::{Kind, KindTable};
 use serde_json::json;
 
 use super::line::{Line, begin, object, rollout, saved};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, default_with};
 
 #[test]
 fn finds_a_custom_kind_that_is_defined_later() {
@@ -43,14 +42,10 @@ fn kafka_connect_without_a_count_starts_with_three() {
         let bare = object("kafka.strimzi.io/v1", kind, &json!({"image": "it"}));
         scenario.api.create(bare).unwrap();
     }
-    scenario.start_controller(Settings {
-        scope: Scope {
-            kinds: all
-                .map(|(plural, ..)| KindTable::default().resource(plural, group))
-                .to_vec(),
-            ..Scope::default()
-        },
-        ..Settings::default()
+    scenario.start_with(|settings| {
+        settings.scope.kinds = all
+            .map(|(plural, ..)| KindTable::default().resource(plural, group))
+            .to_vec();
     });
     for (time, is_up) in [("20:00", false), ("22:00", true)] {
         scenario.sleep_until(time);
@@ -75,13 +70,7 @@ fn follows_a_custom_kind_to_another_version() {
     let line = Line::default();
     scenario.start_controller_with(
         |api| line.client(api),
-        Settings {
-            scope: Scope {
-                kinds: vec![kind, Kind::DEPLOYMENT],
-                ..Scope::default()
-            },
-            ..Settings::default()
-        },
+        default_with(|settings| settings.scope.kinds = vec![kind, Kind::DEPLOYMENT]),
     );
     let glider = object(
         "sky.example.com/v1alpha1",

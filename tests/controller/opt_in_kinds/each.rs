@@ -1,6 +1,6 @@
 //! The fields of each kind that a patch tests and writes.
 
-use dayshift_controller::{OwnPod, Scope, Settings};
+use dayshift_controller::OwnPod;
 use dayshift_workload::Kind;
 use kube_in_memory::Api;
 use serde_json::{Value, json};
@@ -231,16 +231,12 @@ fn ignores_the_scaled_object_of_its_own_deployment() {
         let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
         scenario.api.serve_custom(keda.0, keda.1, keda.2, keda.3);
         scenario.api.create(target(scaled)).unwrap();
-        scenario.start_controller(Settings {
-            scope: Scope {
-                kinds: vec![Kind::SCALED_OBJECT],
-                ..Scope::default()
-            },
-            own_pod: Some(OwnPod {
+        scenario.start_with(|settings| {
+            settings.scope.kinds = vec![Kind::SCALED_OBJECT];
+            settings.own_pod = Some(OwnPod {
                 namespace: "dev".to_owned(),
                 name: pod.to_owned(),
-            }),
-            ..Settings::default()
+            });
         });
         scenario.sleep_until("20:00");
         let object = scenario.api.get("ScaledObject", "dev", "web").unwrap();

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use dayshift_controller::{Scope, Settings};
 use dayshift_workload::{Kind, KindTable};
 use http::{Method, Request};
 use kube::{Client, client::Body};
@@ -10,7 +9,7 @@ use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
-use crate::sandbox::{Sandbox, cron_job};
+use crate::sandbox::{Sandbox, cron_job, default_with};
 
 pub(super) const PAUSED: &str = "autoscaling.keda.sh/paused-replicas";
 pub(super) const PAUSED_PATH: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas";
@@ -73,13 +72,9 @@ pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
         scenario.api.serve_custom(group, version, plural, kind);
     }
     let rollouts = KindTable::default().resource("rollouts", "argoproj.io");
-    let settings = Settings {
-        scope: Scope {
-            kinds: Kind::BUILT_IN.into_iter().chain([rollouts]).collect(),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    };
+    let settings = default_with(|settings| {
+        settings.scope.kinds = Kind::BUILT_IN.into_iter().chain([rollouts]).collect();
+    });
     scenario.start_controller_with(|api| line.client(api), settings);
     for object in objects {
         scenario.api.create(object.clone()).unwrap();

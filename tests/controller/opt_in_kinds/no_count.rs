@@ -1,6 +1,6 @@
 //! A custom kind whose schema has no `spec.replicas`: the API server drops values written there.
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Scope;
 use dayshift_workload::{Kind, KindTable};
 use serde_json::{Value, json};
 
@@ -21,10 +21,7 @@ fn scenario(plural: &str, kind: &str) -> Sandbox {
         kinds,
         ..Scope::default()
     };
-    scenario.start_controller(Settings {
-        scope,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope = scope);
     scenario
 }
 

@@ -2,7 +2,6 @@
 //! instances.
 
 use dayshift_cluster::Query;
-use dayshift_controller::{Scope, Settings};
 use dayshift_workload::{Kind, KindTable, savings::StoppedCapacity};
 use serde_json::{Value, json};
 
@@ -20,13 +19,7 @@ fn kinds() -> Vec<Kind> {
 /// A CloudNativePG cluster specifies its size; that of a ClickHouseInstallation is unknown.
 fn scenario() -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        scope: Scope {
-            kinds: kinds(),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.scope.kinds = kinds());
     let resources = json!({"requests": {"cpu": "500m", "memory": "1Gi"}});
     for (version, plural, kind, spec) in [
         (

@@ -1,11 +1,11 @@
 //! Kinds with an on/off field: killed controllers, two controllers at once, and concurrent changes.
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use dayshift_workload::KindTable;
 use serde_json::{Value, json};
 
 use super::line::{Line, object};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, default_with};
 
 const HIBERNATION: &str = "cnpg.io/hibernation";
 const PATH: &str = "/metadata/annotations/cnpg.io~1hibernation";
@@ -15,13 +15,7 @@ fn settings() -> Settings {
         KindTable::default().resource("clusters", "postgresql.cnpg.io"),
         KindTable::default().resource("postgresclusters", "postgres-operator.crunchydata.com"),
     ];
-    Settings {
-        scope: Scope {
-            kinds,
-            ..Scope::default()
-        },
-        ..Settings::default()
-    }
+    default_with(|settings| settings.scope.kinds = kinds)
 }
 
 fn served() -> Sandbox {

@@ -164,10 +164,7 @@ fn dry_run_continues_as_if_it_had_written() {
     let mut scenario = by_day();
     scenario.kill_controllers();
     scenario.api.forget_requests();
-    scenario.start_controller(Settings {
-        dry_run: true,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.dry_run = true);
     scenario.annotate("web", "sleep-until", Some("2026-11-20 12:00"));
     scenario.sleep_until("2026-11-21 12:00");
     assert_eq!(scenario.requests("patch").len(), 0);

@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, default_with, deployment};
 
 /// Friday 20:00, stopped since 19:00 with 3 saved.
 fn at_night() -> Sandbox {
@@ -251,9 +251,12 @@ fn a_given_up_count_is_reported_for_as_long_as_it_lasts() {
     // The API server deletes an Event after an hour.
     for minutes in 1..=18 {
         scenario.pass(Duration::from_secs(10 * 60));
-        let told = scenario.events("web");
-        let told = told.iter().filter(|it| *it == "CorrectionLimitReached");
-        assert!((1..=3).contains(&told.count()), "after {minutes}0 minutes");
+        let events = scenario.events("web");
+        let events = events.iter().filter(|it| *it == "CorrectionLimitReached");
+        assert!(
+            (1..=3).contains(&events.count()),
+            "after {minutes}0 minutes"
+        );
     }
     assert_eq!(scenario.patched("web").len(), patches);
     scenario.scale("web", 0);
@@ -279,10 +282,7 @@ fn two_controllers_make_each_change_once() {
 fn dry_run_reports_each_change_once_and_writes_nothing() {
     let mut scenario = at_night();
     scenario.kill_controllers();
-    let dry = Settings {
-        dry_run: true,
-        ..Settings::default()
-    };
+    let dry = default_with(|settings| settings.dry_run = true);
     scenario.start_controller(dry);
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.sleep_until("23:00");

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use dayshift_workload::{Kind, KindTable};
 use kube_in_memory::{RequestLine, Writer};
 use serde_json::json;
@@ -64,13 +64,9 @@ fn the_operator_of_a_scheduled_owner_causes_no_warning() {
         api.create(cache).unwrap();
         let kinds = KindTable::default();
         let caches = kinds.resource("caches", "db.example.com");
-        scenario.start_controller(Settings {
-            scope: Scope {
-                kinds: [Kind::STATEFUL_SET, caches].into(),
-                ..Scope::default()
-            },
-            kinds: kinds.into(),
-            ..Settings::default()
+        scenario.start_with(|settings| {
+            settings.scope.kinds = [Kind::STATEFUL_SET, caches].into();
+            settings.kinds = kinds.into();
         });
         let stateful = stateful_set("db").replicas(3).hours("Mon-Fri 09:00-19:00");
         scenario.apply(stateful);
@@ -237,10 +233,7 @@ fn reads_only_reverts_within_the_window() {
 #[test]
 fn window_of_zero_disables_revert_lookups() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_controller(Settings {
-        revert_window: Duration::ZERO,
-        ..Settings::default()
-    });
+    scenario.start_with(|settings| settings.revert_window = Duration::ZERO);
     scenario.apply(web("web"));
     scenario.sleep_until("19:00:01");
     scenario.api.forget_requests();

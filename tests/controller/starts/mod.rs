@@ -60,8 +60,11 @@ fn a_message_of_kubernetes_becomes_part_of_a_sentence() {
         &json!([{"type": "Available", "status": "False", "message": message}]),
     );
     scenario.sleep_until("09:10:01");
-    let told = reported(&scenario).concat();
-    assert!(told.contains("minimum availability. To see more"), "{told}");
+    let reported = reported(&scenario).concat();
+    assert!(
+        reported.contains("minimum availability. To see more"),
+        "{reported}"
+    );
 }
 
 /// The note adds no second full stop to that of the message.
@@ -155,10 +158,7 @@ fn ready_within_is_a_setting() {
         let mut scenario = monday();
         shows(&scenario, 0, &json!([]));
         scenario.kill_controllers();
-        scenario.start_controller(Settings {
-            ready_within: within,
-            ..Settings::default()
-        });
+        scenario.start_with(|settings| settings.ready_within = within);
         scenario.sleep_until("09:29:59");
         assert_eq!(reported(&scenario).len(), 0);
         scenario.sleep_until("09:30:01");

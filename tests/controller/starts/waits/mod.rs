@@ -70,7 +70,7 @@ fn sent(scenario: &Sandbox) -> usize {
     verbs.map(|verb| scenario.requests(verb).len()).sum()
 }
 
-fn is_none_told(scenario: &Sandbox) -> bool {
+fn is_nothing_reported(scenario: &Sandbox) -> bool {
     reported(scenario).is_empty()
 }
 
@@ -137,7 +137,7 @@ fn starts_within_milliseconds_of_its_dependency_being_ready() {
     let patched = scenario.patched("web");
     let took = *patched.last().unwrap() - now;
     assert!(took.num_milliseconds() <= 5, "{took}");
-    assert!(is_none_told(&scenario));
+    assert!(is_nothing_reported(&scenario));
     scenario.sleep_until("19:01");
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (0, 0));
     // A start that waited is not counted as late, and no boundary is skipped.
@@ -159,7 +159,7 @@ fn starts_without_a_late_dependency_and_reports_it() {
     ready(&scenario, "cache", 2);
     scenario.sleep_until("09:04:59");
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (0, true)
     );
     scenario.sleep_until("09:05:01");
@@ -203,7 +203,7 @@ fn two_controllers_start_a_workload_once() {
     let starts = scenario.events("web");
     let starts = starts.iter().filter(|it| it.starts_with("Started"));
     assert_eq!((scenario.replicas("web"), starts.count()), (3, 1));
-    assert!(is_none_told(&scenario));
+    assert!(is_nothing_reported(&scenario));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn stop_edit_pause_or_removal_ends_a_wait() {
         ready(&scenario, "db", 3);
         scenario.sleep_until("10:59");
         assert_eq!(
-            (scenario.replicas("web"), is_none_told(&scenario)),
+            (scenario.replicas("web"), is_nothing_reported(&scenario)),
             (0, true),
             "{key}"
         );
@@ -235,7 +235,7 @@ fn stop_edit_pause_or_removal_ends_a_wait() {
     ready(&scenario, "db", 3);
     scenario.sleep_until("18:00");
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (0, true)
     );
     assert!(
@@ -256,7 +256,7 @@ fn wakes_and_ends_of_sleeps_wait_too() {
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
     ready(&scenario, "db", 3);
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (3, true)
     );
     scenario.sleep_until("2026-11-23 09:00:01");
@@ -268,7 +268,7 @@ fn wakes_and_ends_of_sleeps_wait_too() {
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
     ready(&scenario, "db", 3);
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (3, true)
     );
 }
@@ -291,7 +291,7 @@ fn one_observation_of_readiness_is_enough() {
     );
     ready(&scenario, "cache", 3);
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (3, true)
     );
 }

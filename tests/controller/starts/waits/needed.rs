@@ -1,9 +1,8 @@
 //! Which dependencies a start waits for, and which it does not.
 
-use dayshift_controller::{Scope, Settings};
 use serde_json::json;
 
-use super::{OFFICE, app_and_database, evening, is_none_told, ready, reported};
+use super::{OFFICE, app_and_database, evening, is_nothing_reported, ready, reported};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
@@ -59,7 +58,7 @@ fn waits_for_a_dependency_that_starts_slightly_later() {
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
     ready(&scenario, "db", 3);
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (3, true)
     );
 }
@@ -114,7 +113,7 @@ fn waits_for_a_recreated_dependency() {
     scenario.settle();
     ready(&scenario, "db", 3);
     assert_eq!(
-        (scenario.replicas("web"), is_none_told(&scenario)),
+        (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (3, true)
     );
 }
@@ -123,13 +122,7 @@ fn waits_for_a_recreated_dependency() {
 fn waits_for_a_dependency_without_a_schedule() {
     for namespace_defaults in [true, false] {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        scenario.start_controller(Settings {
-            scope: Scope {
-                namespace_defaults,
-                ..Scope::default()
-            },
-            ..Settings::default()
-        });
+        scenario.start_with(|settings| settings.scope.namespace_defaults = namespace_defaults);
         scenario.apply(deployment("db").replicas(3));
         ready(&scenario, "db", 3);
         scenario.apply(
@@ -144,7 +137,7 @@ fn waits_for_a_dependency_without_a_schedule() {
         assert_eq!(scenario.replicas("web"), 0);
         ready(&scenario, "db", 3);
         assert_eq!(
-            (scenario.replicas("web"), is_none_told(&scenario)),
+            (scenario.replicas("web"), is_nothing_reported(&scenario)),
             (3, true)
         );
         scenario.sleep_until("20:00");
@@ -185,7 +178,7 @@ fn namespace_dependency_applies_to_all_but_itself() {
     assert_eq!(running(&scenario), [3, 3, 0, 0]);
     ready(&scenario, "cache", 3);
     assert_eq!(
-        (running(&scenario), is_none_told(&scenario)),
+        (running(&scenario), is_nothing_reported(&scenario)),
         ([3; 4], true)
     );
 }

@@ -5,25 +5,21 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use dayshift_controller::{Scope, Settings};
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
-use super::{OFFICE, is_none_told, reported, sent, waiting};
-use crate::sandbox::{Sandbox, deployment};
+use super::{OFFICE, is_nothing_reported, reported, sent, waiting};
+use crate::sandbox::{Sandbox, default_with, deployment};
 
 const MANAGER: &str = "endpointslice.kubernetes.io/managed-by";
 
 fn settings(namespaces: &[&str]) -> Settings {
-    Settings {
-        scope: Scope {
-            namespaces: namespaces.iter().map(|it| (*it).to_owned()).collect(),
-            namespace_defaults: false,
-            services: true,
-            ..Scope::default()
-        },
-        ..Settings::default()
-    }
+    default_with(|settings| {
+        settings.scope.namespaces = namespaces.iter().map(|it| (*it).to_owned()).collect();
+        settings.scope.namespace_defaults = false;
+        settings.scope.services = true;
+    })
 }
 
 /// A cluster whose API server has EndpointSlices.
@@ -85,7 +81,7 @@ fn starts_within_milliseconds_of_a_ready_endpoint() {
         assert_eq!(scenario.replicas("web"), 3);
         let took = *scenario.patched("web").last().unwrap() - now;
         assert!(took.num_milliseconds() <= 5, "{took}");
-        assert!(is_none_told(&scenario));
+        assert!(is_nothing_reported(&scenario));
     }
 }
 

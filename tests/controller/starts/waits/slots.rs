@@ -7,13 +7,12 @@ use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use super::{OFFICE, ready, sent, waiting};
-use crate::sandbox::{DeploymentBuilder, Sandbox, cron_job, deployment, logged, stateful_set};
+use crate::sandbox::{
+    DeploymentBuilder, Sandbox, cron_job, default_with, deployment, logged, stateful_set,
+};
 
 fn at_most(count: usize) -> Settings {
-    Settings {
-        max_starting: NonZeroUsize::new(count),
-        ..Settings::default()
-    }
+    default_with(|settings| settings.max_starting = NonZeroUsize::new(count))
 }
 
 /// `web-1`, `web-2` and so on, stopped on Friday evening, with this limit of concurrent starts.
