@@ -9,6 +9,7 @@ use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 
+use crate::rows::rows;
 use crate::{
     go_program::{GoProgram, Test, random},
     support::Stage,
@@ -284,47 +285,19 @@ fn same_refusals(robfig: &GoProgram) -> Result<(), Failed> {
 /// the DST gap for a whole day, and repeats one in the overlap.
 fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
     let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp();
-    for (zone, text, at, ours, theirs) in [
-        // DST gap from 02:00 to 03:00: dayshift uses the end of the gap, robfig/cron the next day.
-        (
-            "Europe/Berlin",
-            "30 2 * * *",
-            "2026-03-28T12:00:00Z",
-            "2026-03-29T01:00:00Z",
-            "2026-03-30T00:30:00Z",
-        ),
-        // DST overlap from 03:00 back to 02:00: dayshift uses only the first of the two times.
-        (
-            "Europe/Berlin",
-            "30 2 * * *",
-            "2026-10-25T00:30:00Z",
-            "2026-10-26T01:30:00Z",
-            "2026-10-25T01:30:00Z",
-        ),
-        (
-            "Europe/Berlin",
-            "*/30 * * * *",
-            "2026-10-25T00:30:00Z",
-            "2026-10-25T02:00:00Z",
-            "2026-10-25T01:00:00Z",
-        ),
-        // This day has no midnight.
-        (
-            "America/Sao_Paulo",
-            "15 0 * * *",
-            "2018-11-03T12:00:00Z",
-            "2018-11-04T03:00:00Z",
-            "2018-11-05T02:15:00Z",
-        ),
-        // 29 February 2100 does not exist: the next one is eight years after the previous one.
-        (
-            "UTC",
-            "0 0 29 2 *",
-            "2098-01-01T00:00:00Z",
-            "2104-02-29T00:00:00Z",
-            "never",
-        ),
-    ] {
+    for [zone, text, at, ours, theirs] in rows(
+        "
+            # DST gap from 02:00 to 03:00: dayshift uses the end of the gap, robfig/cron the next day.
+            Europe/Berlin => 30 2 * * * => 2026-03-28T12:00:00Z => 2026-03-29T01:00:00Z => 2026-03-30T00:30:00Z
+            # DST overlap from 03:00 back to 02:00: dayshift uses only the first of the two times.
+            Europe/Berlin => 30 2 * * * => 2026-10-25T00:30:00Z => 2026-10-26T01:30:00Z => 2026-10-25T01:30:00Z
+            Europe/Berlin => */30 * * * * => 2026-10-25T00:30:00Z => 2026-10-25T02:00:00Z => 2026-10-25T01:00:00Z
+            # This day has no midnight.
+            America/Sao_Paulo => 15 0 * * * => 2018-11-03T12:00:00Z => 2018-11-04T03:00:00Z => 2018-11-05T02:15:00Z
+            # 29 February 2100 does not exist: the next one is eight years after the previous one.
+            UTC => 0 0 29 2 * => 2098-01-01T00:00:00Z => 2104-02-29T00:00:00Z => never
+        "
+    ) {
         let question = Question {
             zone,
             text: text.to_owned(),

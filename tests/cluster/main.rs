@@ -20,6 +20,10 @@
     reason = "a test may stop where it stands"
 )]
 
+#[macro_use]
+#[path = "../support/text_asserts.rs"]
+mod text_asserts;
+
 mod api_parity;
 mod cron_differential;
 mod e2e;
@@ -29,6 +33,8 @@ mod quantity_differential;
 #[path = "../support/quoted_text.rs"]
 mod quoted_text;
 mod reliability;
+#[path = "../support/rows.rs"]
+mod rows;
 mod stall_detector;
 #[path = "../support/mod.rs"]
 mod support;

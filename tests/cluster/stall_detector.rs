@@ -20,11 +20,11 @@ pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
         ("others_that_wait_excuse_nobody", others_that_wait),
         ("one_that_waits_is_excused", one_that_waits),
     ];
-    let trial = |(name, tell): (&str, fn())| {
+    let trial = |(name, test): (&str, fn())| {
         let stage = Arc::clone(stage);
         Trial::test(format!("stall_detector::{name}"), move || {
             let _alone = stage.alone();
-            tell();
+            test();
             Ok(())
         })
     };

@@ -169,7 +169,7 @@ fn errors_of_a_kubeconfig_name_the_fix() {
         std::fs::write(&path, config).unwrap();
         let flag = format!("--kubeconfig={}", path.display());
         let ran = crate::program::dayshift(&[&["status", &flag], flags].concat());
-        assert!(ran.err.contains(error), "{error}: {}", ran.err);
+        ran.assert_err(error);
         assert_eq!(ran.status, 3);
     }
 }

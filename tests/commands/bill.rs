@@ -104,7 +104,7 @@ fn a_plan_shows_the_saved_requests() {
         assert!(words(&ran.out).contains(&expected), "{expected}: {ran:?}");
     }
     let table = plan(&["-o", "table"], &[], &plain);
-    assert!(!table.out.contains("Saves"), "{table:?}");
+    table.assert_out_lacks("Saves");
 }
 
 #[test]
@@ -112,11 +112,8 @@ fn a_wrong_price_shows_a_correct_example() {
     for command in ["plan", "sandbox", "status", "dashboard"] {
         let ran = dayshift_with(&[], &[command, "--price", "cpu=cheap"], "");
         assert_eq!(ran.status, 2, "{ran:?}");
-        assert!(ran.err.contains("`cpu=cheap` is not a price"), "{ran:?}");
-        assert!(
-            ran.err.contains("cpu=0.031,memory=0.0042,currency=EUR"),
-            "{ran:?}"
-        );
+        ran.assert_err("`cpu=cheap` is not a price");
+        ran.assert_err("cpu=0.031,memory=0.0042,currency=EUR");
     }
 }
 
@@ -136,7 +133,7 @@ fn the_sandbox_shows_its_savings() {
     // Two stops of 14 hours, counted from a start.
     let expected = "Saved: 112 replica-hours, 21 CPU core-hours, 42 GiB-hours of memory (0.83 EUR); \
                     1 of 2 workloads requests no CPU or no memory.";
-    assert!(ran.out.contains(expected), "{ran:?}");
+    ran.assert_out(expected);
     let ran = dayshift_with(&[], &args[..6], &plain());
     assert!(
         !ran.out.contains("Saved:"),
@@ -199,12 +196,12 @@ fn a_wide_status_shows_stopped_replicas_and_their_requests() {
             &["status", "-o", "wide", PRICE],
         );
         let shown = words(&ran.out);
-        assert!(shown.contains("STOPPED CPU MEMORY"), "{shown}");
-        assert!(shown.contains(" 3 1.5 3Gi "), "{shown}");
-        assert!(shown.contains(" 1 <none> <none> "), "{shown}");
+        assert_contains!(shown, "STOPPED CPU MEMORY");
+        assert_contains!(shown, " 3 1.5 3Gi ");
+        assert_contains!(shown, " 1 <none> <none> ");
         let expected = "Stopped by schedules now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
                         workloads requests no CPU or no memory.";
-        assert!(shown.contains(expected), "{shown}");
+        assert_contains!(shown, expected);
         let width: usize = columns.parse().unwrap();
         let lines = ran
             .out
@@ -215,7 +212,7 @@ fn a_wide_status_shows_stopped_replicas_and_their_requests() {
         }
     }
     let narrow = cluster.dayshift(&["status"]);
-    assert!(!narrow.out.contains("STOPPED"), "{narrow:?}");
+    narrow.assert_out_lacks("STOPPED");
     let json = cluster
         .dayshift(&["status", "deploy/web", "-o", "json"])
         .json();
@@ -239,14 +236,11 @@ fn the_dashboard_shows_currently_stopped_replicas() {
     let page = words(served.page("/").text());
     let held =
         "Stopped by schedules now: 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).";
-    assert!(page.contains(held), "{page}");
+    assert_contains!(page, held);
     let metric = "the metric dayshift_saved_replica_seconds_total";
-    assert!(page.contains(metric), "{page}");
-    assert!(
-        page.contains("estimate for this week from the schedules"),
-        "{page}"
-    );
-    assert!(!page.contains("This month"), "{page}");
+    assert_contains!(page, metric);
+    assert_contains!(page, "estimate for this week from the schedules");
+    assert_lacks!(page, "This month");
 }
 
 #[test]
@@ -265,6 +259,6 @@ fn the_dashboard_of_a_sandbox_shows_exact_savings() {
         "171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR) saved since \
             the controller started to count, Mon",
     ] {
-        assert!(page.contains(expected), "{expected}: {page}");
+        assert_contains!(page, expected);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{net::TcpListener, time::Duration};
 
+use crate::rows::words;
 use crate::{
     bad_server::{ABSENT, ApiServer, TOKEN},
     program::{Program, dayshift},
@@ -14,13 +15,8 @@ const SIGINT: (&str, i32) = ("INT", 130);
 #[test]
 fn prints_version_and_help() {
     let version = dayshift(&["--version"]);
-    assert!(
-        version
-            .out
-            .starts_with(concat!("dayshift ", env!("CARGO_PKG_VERSION"))),
-        "{version:?}"
-    );
-    assert!(version.out.contains("(tzdata 20"), "{version:?}");
+    assert_starts_with!(version.out, concat!("dayshift ", env!("CARGO_PKG_VERSION")));
+    version.assert_out("(tzdata 20");
     let before_a_command = dayshift(&["--version", "status"]);
     assert_eq!(
         (before_a_command.status, before_a_command.out),
@@ -100,9 +96,9 @@ fn without_an_api_server_run_retries_until_a_signal() {
         assert_eq!(program.get("/healthz"), (200, "ok\n".to_owned()));
         let (status, why) = program.get("/readyz");
         assert_eq!(status, 503);
-        assert!(why.contains("the API server does not answer"), "{why}");
+        assert_contains!(why, "the API server does not answer");
         let (_, metrics) = program.get("/metrics");
-        assert!(metrics.contains("dayshift_build_info{"), "{metrics}");
+        assert_contains!(metrics, "dayshift_build_info{");
 
         program.signal(signal);
         assert_eq!(
@@ -115,15 +111,7 @@ fn without_an_api_server_run_retries_until_a_signal() {
 
 #[test]
 fn the_first_log_line_contains_the_settings() {
-    let args = [
-        "--timezone",
-        "Asia/Tokyo",
-        "-n",
-        "dev,test",
-        "-l",
-        "team=web",
-        "--dry-run",
-    ];
+    let args = words("--timezone Asia/Tokyo -n dev,test -l team=web --dry-run");
     let program = Program::start(ABSENT.path(), &args);
     for expected in [
         concat!("INFO dayshift ", env!("CARGO_PKG_VERSION"), " begins"),
@@ -134,11 +122,7 @@ fn the_first_log_line_contains_the_settings() {
         "dry_run=true",
         "server=\"http://127.0.0.1:",
     ] {
-        assert!(
-            program.first_line.contains(expected),
-            "{expected}: {}",
-            program.first_line
-        );
+        assert_contains!(program.first_line, expected);
     }
     assert!(
         !program.first_line.contains('\u{1b}'),
@@ -159,7 +143,7 @@ fn json_logs_are_valid_and_contain_no_secrets() {
         for key in ["timestamp", "level", "message", "target"] {
             assert!(line[key].is_string(), "no {key} in {line}");
         }
-        assert!(!line.to_string().contains(TOKEN), "{line}");
+        assert_lacks!(line.to_string(), TOKEN);
     }
 }
 

@@ -61,7 +61,7 @@ fn files_inherit_the_default_schedule() {
     );
     // A count without a schedule makes a workload inherit one. The default does not apply to the autoscaler.
     let ran = cluster.dayshift(&["lint", file]);
-    assert!(ran.out.contains("no-effect"), "{ran:?}");
+    ran.assert_out("no-effect");
     let ran = cluster.dayshift(&["lint", file, HOURS]);
     assert_eq!(
         (ran.status, ran.out.contains("no-effect")),
@@ -76,6 +76,6 @@ fn files_inherit_the_default_schedule() {
         "--for=2h",
         HOURS,
     ]);
-    assert!(ran.out.contains("default/web"), "{ran:?}");
-    assert!(ran.out.contains("19:00"), "{ran:?}");
+    ran.assert_out("default/web");
+    ran.assert_out("19:00");
 }

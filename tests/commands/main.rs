@@ -18,6 +18,10 @@
 //! you commit them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[macro_use]
+#[path = "../support/text_asserts.rs"]
+mod text_asserts;
+
 mod actions;
 mod arguments;
 mod bad_server;
@@ -41,6 +45,8 @@ mod plan;
 mod program;
 mod pseudo_terminal;
 mod release;
+#[path = "../support/rows.rs"]
+mod rows;
 mod sandbox;
 mod schemas;
 mod secrets;

@@ -47,13 +47,13 @@ fn files_use_the_schedules_that_they_name() {
         "--from=2026-11-20 18:00",
         "--for=2h",
     ]);
-    assert!(ran.out.contains("19:00"), "{ran:?}");
+    ran.assert_out("19:00");
     // Without the file, the name is an error.
     for command in [&["plan", "-f", &web][..], &["lint", &web]] {
         let ran = cluster.dayshift(command);
         assert_eq!(ran.status, 1, "{ran:?}");
         let output = ran.out + &ran.err;
-        assert!(output.contains("there is no file of schedules"), "{output}");
+        assert_contains!(output, "there is no file of schedules");
     }
 }
 
@@ -107,7 +107,7 @@ fn default_schedule_needs_a_valid_name_and_the_file() {
     ] {
         let ran = cluster.dayshift(&[&["plan", "-f", &web], flags].concat());
         assert_eq!(ran.status, 2, "{ran:?}");
-        assert!(ran.err.contains(expected), "{ran:?}");
+        ran.assert_err(expected);
     }
 }
 
@@ -146,11 +146,7 @@ fn commands_for_live_workloads_need_no_file() {
         "{ran:?}"
     );
     let ran = cluster.dayshift(&["status", "--schedule=night"]);
-    assert!(
-        ran.err
-            .contains("None of 4 workloads follows the schedule night."),
-        "{ran:?}"
-    );
+    ran.assert_err("None of 4 workloads follows the schedule night.");
     let ran = cluster.dayshift(&["wake", "web", "--for=1h"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     cluster.wait_for_state(&["web"], "woken");
@@ -184,10 +180,6 @@ fn commands_for_live_workloads_need_no_file() {
         (&json!("unused"), &json!(0), &json!(true))
     );
     let ran = cluster.dayshift(&["schedules", &given]);
-    assert!(ran.out.contains("unused   Mon-Fri 09:00-19:00"), "{ran:?}");
-    assert!(
-        ran.err
-            .contains("schedule `broken`, key `hours`: `Fry` is not a day"),
-        "{ran:?}"
-    );
+    ran.assert_out("unused   Mon-Fri 09:00-19:00");
+    ran.assert_err("schedule `broken`, key `hours`: `Fry` is not a day");
 }

@@ -89,7 +89,7 @@ fn shown(page: &str) -> Vec<(String, Vec<String>)> {
 }
 
 /// Checks that the shown lines follow each other in the output. `…` marks omitted lines.
-fn assert_says(output: &str, shown: &[String], command: &str) {
+fn assert_output_matches(output: &str, shown: &[String], command: &str) {
     let output_lines: Vec<&str> = output.lines().collect();
     let mut at = 0;
     let mut left_out = false;
@@ -124,7 +124,7 @@ fn every_shown_output_is_real() {
     for (path, page) in pages() {
         for (command, lines) in shown(&page) {
             let ended = run(&words(&command).unwrap());
-            assert_says(&ended.out, &lines, &command);
+            assert_output_matches(&ended.out, &lines, &command);
             tried.insert(path.clone());
         }
     }

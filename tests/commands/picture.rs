@@ -201,7 +201,7 @@ fn the_picture_matches_the_plan_of_the_examples() {
             palette.file
         );
         let file = palette.file;
-        assert!(include_str!("../../README.md").contains(file), "{file}");
+        assert_contains!(include_str!("../../README.md"), file);
     }
 }
 

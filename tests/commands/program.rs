@@ -86,6 +86,36 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// Panics unless standard output contains this text.
+    #[track_caller]
+    pub(crate) fn assert_out(&self, text: impl AsRef<str>) {
+        self.assert(self.out.contains(text.as_ref()), text.as_ref());
+    }
+
+    /// Panics if standard output contains this text.
+    #[track_caller]
+    pub(crate) fn assert_out_lacks(&self, text: impl AsRef<str>) {
+        self.assert(!self.out.contains(text.as_ref()), text.as_ref());
+    }
+
+    /// Panics unless standard error contains this text.
+    #[track_caller]
+    pub(crate) fn assert_err(&self, text: impl AsRef<str>) {
+        self.assert(self.err.contains(text.as_ref()), text.as_ref());
+    }
+
+    /// Panics if standard error contains this text.
+    #[track_caller]
+    pub(crate) fn assert_err_lacks(&self, text: impl AsRef<str>) {
+        self.assert(!self.err.contains(text.as_ref()), text.as_ref());
+    }
+
+    #[track_caller]
+    fn assert(&self, holds: bool, text: &str) {
+        let Self { status, out, err } = self;
+        assert!(holds, "{text:?}: status {status}\n{out}\n{err}");
+    }
+
     /// The JSON document on standard output.
     pub(crate) fn json(&self) -> Value {
         let document =
@@ -103,6 +133,14 @@ impl From<Output> for Ended {
             err: String::from_utf8(output.stderr).unwrap(),
         }
     }
+}
+
+/// A Deployment `web` with these annotations; the first is on line 6.
+pub(crate) fn web(lines: &[&str]) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",
+        lines.join("\n    ")
+    )
 }
 
 /// Polls until `holds` returns true. Panics with `condition` after two minutes.

@@ -76,8 +76,5 @@ fn a_release_without_a_repository_is_an_error() {
     let ran = krew(directory.path().to_str().unwrap(), None);
     assert!(!ran.status.success());
     let message = String::from_utf8(ran.stderr).unwrap();
-    assert!(
-        message.contains("Cargo.toml has no repository"),
-        "{message}"
-    );
+    assert_contains!(message, "Cargo.toml has no repository");
 }

@@ -6,6 +6,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
+use crate::rows::words;
 use crate::{fake_server::Cluster, program::dayshift};
 
 const OFFICE: &[(&str, &str)] = &[("start", "Mon-Fri 09:00"), ("stop", "Mon-Fri 19:00")];
@@ -121,22 +122,13 @@ fn every_document_follows_its_schema() {
         let document = cluster.dayshift(command).json();
         assert_eq!(document["apiVersion"], "dayshift/v1", "{command:?}");
     }
-    let linted = dayshift(&[
-        "lint",
-        "-o",
-        "json",
-        "tests/commands/lint/golden/faults.yaml",
-    ]);
+    let linted = dayshift(&words(
+        "lint -o json tests/commands/lint/golden/faults.yaml",
+    ));
     assert!(!linted.json()["findings"].as_array().unwrap().is_empty());
-    let planned = dayshift(&[
-        "plan",
-        "-o",
-        "json",
-        "-f",
-        "examples",
-        "--price",
-        "cpu=1,currency=EUR",
-    ]);
+    let planned = dayshift(&words(
+        "plan -o json -f examples --price cpu=1,currency=EUR",
+    ));
     assert!(planned.json()["workloads"].as_array().unwrap().len() > 5);
 }
 
@@ -183,5 +175,5 @@ fn actions_print_their_results_as_json() {
         (of("apps/web"), of("apps/bad")),
         (json!("done"), json!("failed"))
     );
-    assert!(ran.err.contains("apps/bad: not woken"), "{}", ran.err);
+    ran.assert_err("apps/bad: not woken");
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::fake_server::{Cluster, Controller};
+use crate::rows::words;
 
 /// A directory with a workload, its Namespace, and the ConfigMap of its team.
 fn file(data: &str) -> (TempDir, String) {
@@ -96,10 +97,7 @@ fn lint_checks_the_config_map_of_the_team_only_with_the_flag() {
         let finding = found.find(|it| it["rule"] == rule);
         let finding = finding.unwrap_or_else(|| panic!("{rule}: {findings}"));
         assert_eq!(finding["place"]["line"], line, "{finding}");
-        assert!(
-            finding["help"].as_str().unwrap().contains(words),
-            "{finding}"
-        );
+        assert_contains!(finding["help"].as_str().unwrap(), words);
         let texts = ["message", "help", "annotation"].map(|field| finding[field].to_string());
         assert!(
             !texts.concat().contains("dayshift/"),
@@ -154,7 +152,7 @@ fn team_overrides_act_on_the_namespace_and_keep_the_other_keys() {
         ("pause --team", "paused", Some("pause")),
         ("resume --team", "adopted", None),
     ] {
-        let words: Vec<_> = line.split(' ').collect();
+        let words = words(line);
         let ran = shop.cluster.dayshift(&words);
         assert_eq!((ran.status, &*ran.err), (0, ""), "{line}: {ran:?}");
         assert!(
@@ -184,7 +182,7 @@ fn team_overrides_act_on_the_namespace_and_keep_the_other_keys() {
     assert_eq!(ran.status, 0, "{ran:?}");
     let ran = shop.cluster.dayshift(&["resume", "web"]);
     assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(ran.err.contains("dayshift resume --team -n dev"), "{ran:?}");
+    ran.assert_err("dayshift resume --team -n dev");
 }
 
 #[test]
@@ -222,7 +220,7 @@ fn team_is_one_namespace_and_excludes_other_targets() {
         "sync --team",
         "wake --team --from=18:00 --for=1h",
     ] {
-        let words: Vec<_> = line.split(' ').collect();
+        let words = words(line);
         let ran = cluster.dayshift(&words);
         assert_eq!(ran.status, 2, "{line}: {ran:?}");
     }

@@ -67,24 +67,24 @@ fn uses_the_zones_of_a_directory() {
         ("\"2026-11-25T09:00:00+10:00\"", "")
     );
     // Another name of the same zone, and a zone that the directory lacks.
-    assert!(directory.plan("Japan").0.ends_with("+10:00\""));
-    assert!(directory.plan("Europe/Berlin").0.ends_with("+01:00\""));
+    assert_ends_with!(directory.plan("Japan").0, "+10:00\"");
+    assert_ends_with!(directory.plan("Europe/Berlin").0, "+01:00\"");
 
     let variable = [("DAYSHIFT_ZONEINFO", directory.path())];
     let version = dayshift_with(&variable, &["--version"], "");
     let expected = format!("(tzdata 2027c, {})\n", directory.path());
-    assert!(version.out.ends_with(&expected), "{version:?}");
+    assert_ends_with!(version.out, expected);
     let bundled = [&PLAN[..], &["--timezone=Asia/Tokyo", "--zoneinfo=bundled"]].concat();
     let ran = dayshift_with(&variable, &bundled, DEPLOYMENT);
-    assert!(ran.out.contains("T09:00:00+09:00"), "{ran:?}");
-    assert!(dayshift(&["--version"]).out.ends_with(", bundled)\n"));
+    ran.assert_out("T09:00:00+09:00");
+    assert_ends_with!(dayshift(&["--version"]).out, ", bundled)\n");
 }
 
 #[test]
 fn accepts_a_zone_that_only_the_directory_contains() {
     let directory = Directory::new();
     directory.write("Mars/Olympus_Mons", &zone_file(3600, "<OLY>-1"));
-    assert!(directory.plan("Mars/Olympus_Mons").0.ends_with("+01:00\""));
+    assert_ends_with!(directory.plan("Mars/Olympus_Mons").0, "+01:00\"");
     let args = [
         "plan",
         "-f-",
@@ -94,7 +94,7 @@ fn accepts_a_zone_that_only_the_directory_contains() {
         directory.path(),
     ];
     let ran = dayshift_with(&[], &args, DEPLOYMENT);
-    assert!(ran.err.contains("Mars/Olympus_Mons"), "{ran:?}");
+    ran.assert_err("Mars/Olympus_Mons");
 }
 
 #[test]
@@ -102,14 +102,11 @@ fn run_logs_the_time_zone_database() {
     let directory = Directory::new();
     let program = Program::start(ABSENT.path(), &["--zoneinfo", directory.path()]);
     let line = &program.first_line;
-    assert!(line.contains("tzdata=\"2027c\""), "{line}");
-    assert!(
-        line.contains(&format!("zoneinfo=\"{}\"", directory.path())),
-        "{line}"
-    );
+    assert_contains!(line, "tzdata=\"2027c\"");
+    assert_contains!(line, format!("zoneinfo=\"{}\"", directory.path()));
     let (_, metrics) = program.get("/metrics");
     let labels = format!("tzdata=\"2027c\",zoneinfo=\"{}\"", directory.path());
-    assert!(metrics.contains(&labels), "{metrics}");
+    assert_contains!(metrics, labels);
 }
 
 /// Broken files and links in a circle do not affect the other zones.
@@ -136,9 +133,9 @@ fn broken_zone_files_are_reported_and_the_others_are_used() {
             .success()
     );
     let (at, output) = directory.plan("Asia/Tokyo");
-    assert!(at.ends_with("+10:00\""), "{at}");
-    assert!(output.starts_with("warning: cannot use "), "{output}");
-    assert!(output.contains("and 7 more files in "), "{output}");
+    assert_ends_with!(at, "+10:00\"");
+    assert_starts_with!(output, "warning: cannot use ");
+    assert_contains!(output, "and 7 more files in ");
     for zone in [
         "Paris", "Rome", "Madrid", "Vienna", "Oslo", "Athens", "Prague",
     ] {
@@ -170,10 +167,10 @@ fn an_unusable_directory_is_wrong_usage() {
         for command in ["run", "plan", "lint", "status", "convert"] {
             let ran = dayshift(&[command, "--zoneinfo", directory.to_str().unwrap()]);
             assert_eq!(ran.status, 2, "{command} {ran:?}");
-            assert!(
-                ran.err
-                    .contains(&format!("error: --zoneinfo: {expected_text}")),
-                "{command} {ran:?}"
+            assert_contains!(
+                ran.err,
+                format!("error: --zoneinfo: {expected_text}"),
+                "{command}"
             );
         }
     }

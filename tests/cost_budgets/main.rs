@@ -109,7 +109,7 @@ fn names_agree(cases: &[Case], recorded: &Arc<Table>) -> Trial {
     let recorded = recorded.clone();
     Trial::test("every_measured_operation_is_recorded", move || {
         let recorded = recorded.names();
-        let say = || {
+        let difference = || {
             format!(
                 "measured: {measured:#?}\nrecorded: {recorded:#?}\n{}",
                 table::HOW
@@ -117,7 +117,7 @@ fn names_agree(cases: &[Case], recorded: &Arc<Table>) -> Trial {
         };
         (measured == recorded)
             .then_some(())
-            .ok_or_else(|| say().into())
+            .ok_or_else(|| difference().into())
     })
 }
 

@@ -8,6 +8,10 @@
 //! - `pages/`: pages that list the features of the program and the chart
 //! - `shipped_manifests`: consistency of the manifests that users apply
 
+#[macro_use]
+#[path = "../support/text_asserts.rs"]
+mod text_asserts;
+
 mod convert;
 mod fuzz_corpus;
 mod layering;
@@ -23,5 +27,7 @@ mod object;
 mod pages;
 #[path = "../support/quoted_text.rs"]
 mod quoted_text;
+#[path = "../support/rows.rs"]
+mod rows;
 mod shipped_manifests;
 mod switches;

@@ -37,7 +37,7 @@ fn the_manifests_differ_only_in_their_role() {
 fn the_image_has_the_version_of_the_package() {
     let image = concat!("image: dayshift:", env!("CARGO_PKG_VERSION"), "\n");
     for manifest in [CLUSTER, NAMESPACED] {
-        assert!(manifest.contains(image), "{image}");
+        assert_contains!(manifest, image);
     }
 }
 
@@ -165,7 +165,7 @@ fn the_chart_has_the_policies_of_the_activator() {
 
 /// The checks of a team's ConfigMap are those of annotations, for keys without a prefix.
 #[test]
-fn policy_of_team_defaults_checks_what_the_policy_of_annotations_checks() {
+fn policies_of_team_defaults_and_annotations_have_the_same_checks() {
     let checks = |policy: &str| {
         let (_, checks) = policy.split_once("\n  variables:\n").unwrap();
         let (checks, _binding) = checks.split_once("\n---\n").unwrap();
@@ -202,7 +202,7 @@ fn policy_of_team_defaults_checks_what_the_policy_of_annotations_checks() {
 fn bundle_contains_the_policy_of_its_service_account() {
     let policy = include_str!("../../manifests/policy/scaler.yaml");
     let (_comment, policy) = policy.split_at(policy.find("apiVersion").unwrap());
-    assert!(CLUSTER.ends_with(policy));
+    assert_ends_with!(CLUSTER, policy);
 }
 
 /// The values of a list that is written in one line, such as `resources: [pods, "nodes/*"]`.

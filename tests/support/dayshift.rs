@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::child_guard::ChildGuard;
 use super::kubernetes::control_plane::ControlPlane;
+use super::kubernetes::output::Output;
 use super::timing::{processor_waits, wait::eventually};
 
 /// A running `dayshift`. It is killed when dropped. If the test failed, its log is printed.
@@ -134,6 +135,16 @@ impl Dayshift {
         let bytes = fs::read(self.directory.path().join("log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
+}
+
+/// Runs a command of `dayshift` to its end with this kubeconfig.
+pub(crate) fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+    command
+        .args(arguments)
+        .env("KUBECONFIG", kubeconfig)
+        .env("NO_COLOR", "1");
+    Output::of(&arguments.join(" "), &mut command)
 }
 
 impl Drop for Dayshift {

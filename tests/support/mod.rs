@@ -26,7 +26,7 @@ mod timing;
 
 pub(crate) use blocking::block_on;
 pub(crate) use child_guard::ChildGuard;
-pub(crate) use dayshift::Dayshift;
+pub(crate) use dayshift::{Dayshift, dayshift};
 pub(crate) use deployment::{DeploymentBuilder, cron_job, deployment, stateful_set};
 pub(crate) use kubernetes::alerting::Alerting;
 pub(crate) use kubernetes::argo_cd::ArgoCd;
@@ -42,4 +42,4 @@ pub(crate) use server_thread::ServerThread;
 pub(crate) use timing::processor_waits;
 pub(crate) use timing::retry::{print_tries, retry_when_stalled, too_late, too_slow};
 pub(crate) use timing::stall_detector::{self, Stall};
-pub(crate) use timing::wait::{Soon, eventually, soon};
+pub(crate) use timing::wait::{Soon, eventually, soon, wait_until};

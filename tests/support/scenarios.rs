@@ -16,7 +16,7 @@ pub(crate) struct Scenario {
     /// The path of the function, which is the name of the test.
     pub(crate) name: &'static str,
     pub(crate) parts: Parts,
-    pub(crate) tell: fn(&ControlPlane),
+    pub(crate) run: fn(&ControlPlane),
     /// See [`nightly`].
     pub(crate) is_nightly: bool,
 }
@@ -37,11 +37,11 @@ pub(crate) fn is_full() -> bool {
 
 /// `scenarios![Parts::Server; one_function, another]` is a `Vec<Scenario>`.
 macro_rules! scenarios {
-    ($parts:expr; $($tell:ident),+ $(,)?) => {
+    ($parts:expr; $($function:ident),+ $(,)?) => {
         vec![$($crate::support::Scenario {
-            name: concat!(module_path!(), "::", stringify!($tell)),
+            name: concat!(module_path!(), "::", stringify!($function)),
             parts: $parts,
-            tell: $tell,
+            run: $function,
             is_nightly: false,
         }),+]
     };
@@ -87,16 +87,16 @@ impl Stage {
             .name
             .split_once("::")
             .map_or(scenario.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || completion(stage.tell(name, scenario)))
+        Trial::ignorable_test(name, move || completion(stage.run(name, scenario)))
     }
 
-    fn tell(&self, name: &str, scenario: Scenario) -> Result<Result<(), String>, Missing> {
+    fn run(&self, name: &str, scenario: Scenario) -> Result<Result<(), String>, Missing> {
         let turn = self.turn.as_ref();
         let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         let _others = self.among_others();
         let plane = self.plane(scenario.parts)?;
         let _if_it_fails = PrintsPods(plane, scenario.parts);
-        let reported = retry_when_stalled(name, || (scenario.tell)(plane));
+        let reported = retry_when_stalled(name, || (scenario.run)(plane));
         plane.assert_alive();
         Ok(reported.map(|_| ()))
     }

@@ -25,10 +25,7 @@ fn start_sets_replicas_on_time_with_one_patch(plane: &ControlPlane) {
 
     team.await_replicas("web", 2);
     team.assert_punctual("web", 1, start);
-    assert!(
-        team.await_event("web", "Started")
-            .contains("scaled from 1 to 2")
-    );
+    assert_contains!(team.await_event("web", "Started"), "scaled from 1 to 2");
     team.ends([("web", 2)]);
 }
 

@@ -104,8 +104,8 @@ fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
     team.create(web.annotation("dayshift/except", "calendar:de"));
     let next = |at: Soon| at.0.format("%Y-%m-%dT%H.%M.%SZ").to_string();
     let await_next = |at: Soon| {
-        start.before(&format!("web is next at {}", next(at)), || {
-            (team.label("web", "dayshift/next") == Some(next(at))).then_some(())
+        start.await_true(&format!("web is next at {}", next(at)), || {
+            team.label("web", "dayshift/next") == Some(next(at))
         });
     };
     await_next(Soon(start.0 + TimeDelta::days(1)));

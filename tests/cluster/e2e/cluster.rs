@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Parts, Scenario, block_on, cron_job, deployment, eventually, scenarios,
+    ControlPlane, Parts, Scenario, block_on, cron_job, deployment, scenarios, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -80,8 +80,8 @@ fn audit_log_contains_user_verb_and_resource(plane: &ControlPlane) {
         )
     });
     // A line might be written shortly after the response.
-    eventually("the last request is in the log", || {
-        (reported().len() >= expected.len()).then_some(())
+    wait_until("the last request is in the log", || {
+        reported().len() >= expected.len()
     });
     assert_eq!(reported(), expected);
 }
@@ -111,8 +111,8 @@ fn ended_scenario_leaves_no_job_and_no_autoscaler(plane: &ControlPlane) {
     team.autoscale("web", 1, 4);
     let name = team.name().to_owned();
     drop(team);
-    eventually("no object creates pods", || {
+    wait_until("no object creates pods", || {
         let get = ["get", "cj,job,hpa,deploy", "-o", "name", "-n", &name];
-        (plane.kubectl(&get).success() == "deployment.apps/web\n").then_some(())
+        plane.kubectl(&get).success() == "deployment.apps/web\n"
     });
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::quoted_text::QUOTED;
+use crate::rows::words;
 use crate::support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -35,11 +36,8 @@ fn sleep_resume_and_pause_take_effect_and_are_shown(plane: &ControlPlane) {
 
     let message = dayshift(&team, "sleep deploy/web --for 1h");
     let subject = "deployment.apps/web";
-    assert!(
-        message.starts_with(&format!("{subject} asleep until ")),
-        "{message}"
-    );
-    assert!(message.ends_with(", 3 -> 0\n"), "{message}");
+    assert_starts_with!(message, format!("{subject} asleep until "));
+    assert_ends_with!(message, ", 3 -> 0\n");
     let shown = status(&team);
     assert_eq!(
         (&shown["replicas"], &shown["state"]),
@@ -48,7 +46,7 @@ fn sleep_resume_and_pause_take_effect_and_are_shown(plane: &ControlPlane) {
 
     let message = dayshift(&team, "resume web");
     let next = format!("{subject} resumed, 0 -> 3; next is the stop of ");
-    assert!(message.starts_with(&next), "{message}");
+    assert_starts_with!(message, next);
 
     let message = dayshift(&team, "pause web");
     let resume = format!("`dayshift resume deploy/web -n {}`", team.name());
@@ -75,9 +73,9 @@ fn status_names_other_controllers_of_the_count(plane: &ControlPlane) {
         .success();
     team.await_label("web", "dayshift/state", "adopted");
     let shown = dayshift(&team, "status -o wide");
-    assert!(shown.contains("server-side apply"), "{shown}");
-    assert!(shown.contains("--force-conflicts"), "{shown}");
-    assert!(!shown.contains("HPA"), "{shown}");
+    assert_contains!(shown, "server-side apply");
+    assert_contains!(shown, "--force-conflicts");
+    assert_lacks!(shown, "HPA");
 
     // No metrics exist here, so the HPA has not scaled.
     let autoscale = ["autoscale", "deploy/web", "--min=4", "--max=9"];
@@ -90,13 +88,7 @@ fn status_names_other_controllers_of_the_count(plane: &ControlPlane) {
 fn kubectl_parses_quoted_lines_as_the_corpus_expects(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "quoted");
     for (text, expected) in QUOTED {
-        let create = [
-            "create",
-            "--dry-run=client",
-            "--validate=false",
-            "-o",
-            "json",
-        ];
+        let create = words("create --dry-run=client --validate=false -o json");
         let ran = team.kubectl_with(&create, text);
         let read = ran.ok.then(|| {
             let object: Value = serde_json::from_str(&ran.stdout).unwrap();

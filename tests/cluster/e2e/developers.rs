@@ -1,12 +1,13 @@
 //! Users who may read and change the workloads of one namespace, and no Namespaces.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon};
+use crate::support::{
+    ControlPlane, Parts, Scenario, dayshift, deployment, scenarios, soon, wait_until,
+};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
@@ -22,20 +23,10 @@ fn annotate(team: &TestNamespace<'_>, texts: &[&str]) {
     annotated.success();
 }
 
-/// The real program as a user.
-fn dayshift(who: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(arguments)
-        .env("KUBECONFIG", who)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
 /// The `status` of a namespace, by name.
 fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
     let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
-    let message: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    let message: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
     message["workloads"].as_array().unwrap().clone()
 }
 
@@ -59,13 +50,13 @@ fn developer(team: &TestNamespace<'_>) -> PathBuf {
     team.kubectl(&["create", "rolebinding", name, "--role", name, &account])
         .success();
     let who = team.plane().kubeconfig_of(team.name(), name);
-    eventually("the API server knows the new permission", || {
+    wait_until("the API server knows the new permission", || {
         let can = |verb, resource| {
             let ask = ["auth", "can-i", verb, resource, "-n", team.name()];
             team.plane().kubectl_as(&who, &ask).stdout.trim() == "yes"
         };
         assert!(!can("get", "namespaces"));
-        (can("patch", "deployments.apps") && can("list", "cronjobs.batch")).then_some(())
+        can("patch", "deployments.apps") && can("list", "cronjobs.batch")
     });
     who
 }
@@ -96,11 +87,11 @@ fn user_without_namespace_permission_sees_and_wakes_inheriting_workloads(plane: 
     for (command, count) in [("sleep", [0, 0]), ("wake", [2, 3])] {
         let arguments = [command, "--all", "-n", team.name(), "--for", "1h"];
         let ran = dayshift(&who, &arguments);
-        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
         let found = ["api", "web"].map(|name| team.replicas(name));
         assert_eq!(found, count, "{command}");
         // The effective schedule is shown too, and there is no problem.
         let ran = dayshift(&who, &["status", "-n", team.name()]);
-        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
     }
 }

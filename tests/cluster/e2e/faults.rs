@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, Soon, deployment, eventually, scenarios, soon,
+    wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -30,7 +31,7 @@ fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlP
     }
 
     let reported = team.await_event("refused", "ScaleFailed");
-    assert!(reported.contains("this team never sleeps"), "{reported}");
+    assert_contains!(reported, "this team never sleeps");
     team.await_replicas("good", 0);
     team.assert_punctual("good", 1, stop);
     // The second attempt follows about 30 s after the first, on machines of any speed.
@@ -51,8 +52,8 @@ fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlP
         .success();
     team.await_replicas("refused", 0);
     // The server's log might be slightly late.
-    eventually("the last attempt is in the audit log", || {
-        (team.made("refused").len() == 2).then_some(())
+    wait_until("the last attempt is in the audit log", || {
+        team.made("refused").len() == 2
     });
     let tries = team.writes("refused").len();
     assert!((3..=4).contains(&tries), "{tries} tries");
@@ -111,9 +112,9 @@ fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soo
         "-p",
         &count,
     ];
-    before.before("the policy is in force", || {
+    before.await_true("the policy is in force", || {
         let output = team.kubectl(&patch);
-        output.stderr.contains("denied request").then_some(())
+        output.stderr.contains("denied request")
     });
 }
 
@@ -126,11 +127,8 @@ fn controller_without_permission_is_unready_and_retries(plane: &ControlPlane) {
         .success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
     let mut dayshift = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
-    eventually("a request has been forbidden", || {
-        dayshift
-            .log()
-            .contains("cannot list resource")
-            .then_some(())
+    wait_until("a request has been forbidden", || {
+        dayshift.log().contains("cannot list resource")
     });
     eventually("the log reports the missing permission", || {
         let (status, why) = dayshift.get("/readyz")?;

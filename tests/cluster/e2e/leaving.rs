@@ -4,6 +4,7 @@ use tempfile::NamedTempFile;
 
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, cron_job, deployment, eventually, scenarios, soon,
+    wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -73,9 +74,7 @@ fn documented_uninstall_restores_every_count(plane: &ControlPlane) {
         let get = ["get", "cronjob", "report", "-o", &path];
         team.kubectl(&get).success()
     };
-    eventually("report is suspended", || {
-        (member(".spec.suspend") == "true").then_some(())
-    });
+    wait_until("report is suspended", || member(".spec.suspend") == "true");
     team.annotate("gone", "dayshift/stop", None);
     team.await_event("gone", "ScheduleRemoved");
     assert!(dayshift.stop().success());

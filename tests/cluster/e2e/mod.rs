@@ -22,7 +22,6 @@ mod monitoring;
 mod moving;
 mod named_schedules;
 mod namespaces;
-mod objects;
 mod other_controllers;
 mod overrides;
 mod pages;
@@ -40,39 +39,38 @@ use crate::support::Scenario;
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         kinds::scenarios(),
+        namespaces::scenarios(),
+        named_schedules::scenarios(),
+        security::odd_objects::scenarios(),
+        security::permissions::scenarios(),
+        activator::scenarios(),
+        security::limits::scenarios(),
+        pages::scenarios(),
         moving::scenarios(),
         controllers::starting::scenarios(),
         controllers::together::scenarios(),
         overrides::rollout::scenarios(),
         overrides::ended::scenarios(),
         overrides::authors::scenarios(),
-        activator::scenarios(),
         faults::scenarios(),
         security::hostile::scenarios(),
-        pages::scenarios(),
         leaving::scenarios(),
-        security::limits::scenarios(),
         security::login::scenarios(),
-        security::odd_objects::scenarios(),
-        namespaces::scenarios(),
         overrides::notices::scenarios(),
         other_controllers::scenarios(),
         other_controllers::operators::scenarios(),
         security::access::scenarios(),
         security::connecting::scenarios(),
-        calendars::scenarios(),
-        named_schedules::scenarios(),
         developers::scenarios(),
         boundaries::scenarios(),
-        cluster::scenarios(),
-        commands::scenarios(),
-        objects::scenarios(),
-        security::permissions::scenarios(),
         security::reading::scenarios(),
         security::user_roles::scenarios(),
         controllers::split::scenarios(),
-        protobuf::scenarios(),
         team_defaults::scenarios(),
+        cluster::scenarios(),
+        protobuf::scenarios(),
+        commands::scenarios(),
+        calendars::scenarios(),
     ]
     .concat()
 }

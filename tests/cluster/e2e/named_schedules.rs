@@ -6,7 +6,10 @@ use std::path::Path;
 
 use crate::e2e::calendars::{mount, read_object};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon};
+use crate::rows::words;
+use crate::support::{
+    ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon, wait_until,
+};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![Parts::Server; edited_schedules_of_a_config_map_apply_to_all_workloads_that_name_them]
@@ -67,8 +70,8 @@ fn edited_schedules_of_a_config_map_apply_to_all_workloads_that_name_them(plane:
         ])
         .success();
     let next = |name: &str, expected: &str| {
-        eventually(&format!("{name} is next at {expected}"), || {
-            (team.label(name, "dayshift/next").as_deref() == Some(expected)).then_some(())
+        wait_until(&format!("{name} is next at {expected}"), || {
+            team.label(name, "dayshift/next").as_deref() == Some(expected)
         });
     };
     for name in ["web", "api"] {
@@ -80,13 +83,10 @@ fn edited_schedules_of_a_config_map_apply_to_all_workloads_that_name_them(plane:
     let reported = team.await_event("typo", "InvalidSchedule");
     let expected =
         "dayshift/schedule: `ofice` is not a schedule of the file of --schedules; write `office`";
-    assert!(reported.contains(expected), "{reported}");
-    let warnings = [
-        "get",
-        "events",
-        "--field-selector=type=Warning",
-        "-o=jsonpath={.items[*].involvedObject.name}",
-    ];
+    assert_contains!(reported, expected);
+    let warnings = words(
+        "get events --field-selector=type=Warning -o=jsonpath={.items[*].involvedObject.name}",
+    );
     let warned = team.kubectl(&warnings).success();
     assert_eq!(warned.trim(), "typo");
 
@@ -95,9 +95,9 @@ fn edited_schedules_of_a_config_map_apply_to_all_workloads_that_name_them(plane:
     let edited = format!("office: {{stop: \"{}\"}}\n{night}", stop.text());
     give(plane, directory.path(), "..2", &edited);
     for name in ["web", "api"] {
-        stop.before(&format!("{name} follows the edited schedule"), || {
+        stop.await_true(&format!("{name} follows the edited schedule"), || {
             let next_stop = stop.0.format("%Y-%m-%dT%H.%M.%SZ").to_string();
-            (team.label(name, "dayshift/next") == Some(next_stop)).then_some(())
+            team.label(name, "dayshift/next") == Some(next_stop)
         });
         team.await_event(name, "ScheduleChanged");
     }

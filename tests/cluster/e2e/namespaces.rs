@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::e2e::kinds::{STATE, await_field, create, field};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, Soon, cron_job, deployment, eventually, nightly,
-    scenarios, soon, stateful_set,
+    ControlPlane, Dayshift, Parts, Scenario, Soon, cron_job, deployment, eventually, scenarios,
+    soon, stateful_set, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -21,10 +21,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             controller_without_namespace_defaults_reads_no_namespace,
             sixty_named_namespaces_delay_no_patch,
         ],
-        nightly(scenarios![
-            Parts::Server;
-            invalid_namespace_schedule_is_reported_on_the_namespace,
-        ]),
     ]
     .concat()
 }
@@ -42,8 +38,8 @@ fn stop_at(stop: Soon) -> String {
 }
 
 fn await_adopted(team: &TestNamespace<'_>, object: &str, before: Soon) {
-    before.before(&format!("{object} is adopted"), || {
-        (field(team, object, STATE) == "adopted").then_some(())
+    before.await_true(&format!("{object} is adopted"), || {
+        field(team, object, STATE) == "adopted"
     });
 }
 
@@ -77,53 +73,6 @@ fn all_kinds_inherit_with_one_request_for_each_transition(plane: &ControlPlane) 
     }
     team.assert_replicas("out", 3, Soon(chrono::DateTime::<chrono::Utc>::MAX_UTC));
     team.ends([("web", 3), ("db", 3), ("report", 3), ("late", 3)]);
-}
-
-/// The rows of kubectl for Warnings about the Namespace itself.
-fn warnings(team: &TestNamespace<'_>, arguments: &[&str]) -> Vec<String> {
-    let about = format!("namespace/{}", team.name());
-    let shown = team.kubectl(arguments).success();
-    let rows = shown.lines().map(str::to_lowercase);
-    rows.filter(|row| row.contains(&about) && row.contains("warning"))
-        .collect()
-}
-
-fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane) {
-    let team = TestNamespace::new(plane, "shared-bad");
-    let stop = soon(7);
-    for name in ["web", "api"] {
-        team.create(deployment(name).replicas(3));
-    }
-    team.create(deployment("own").replicas(3).stop(stop.text()));
-    annotate(&team, &[stop_at(stop)]);
-    for name in ["web", "api", "own"] {
-        team.await_adopted(name, stop);
-    }
-    annotate(&team, &["stop=Mon-Fry 19:00".to_owned()]);
-    eventually("the invalid schedule is reported", || {
-        (!warnings(&team, &["events"]).is_empty()).then_some(())
-    });
-    stop.assert_in_future("the schedule is invalid");
-    for command in [&["events"][..], &["get", "events"]] {
-        let reported = warnings(&team, command);
-        assert_eq!(reported.len(), 1, "{reported:?}");
-        assert!(reported[0].contains("invalidschedule"), "{reported:?}");
-        let where_it_is = "dayshift/stop on the namespace: ";
-        assert!(reported[0].contains(where_it_is), "{reported:?}");
-    }
-    team.await_replicas("own", 0);
-    stop.plus(1).wait();
-    for name in ["web", "api"] {
-        assert_eq!(team.replicas(name), 3, "{name} is unchanged");
-        assert_eq!(team.annotation(name, "dayshift/error"), None);
-    }
-    // The same schedule as before the rejection continues, and catches up.
-    annotate(&team, &[stop_at(stop)]);
-    for name in ["web", "api"] {
-        team.await_replicas(name, 0);
-    }
-    assert_eq!(warnings(&team, &["events"]).len(), 1);
-    team.ends([("web", 2), ("api", 2), ("own", 2)]);
 }
 
 /// dayshift with `manifests/namespaced.yaml`, which has no rule for Namespaces.
@@ -176,10 +125,7 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
             let reported: Vec<_> = log.lines().filter(is_about_it).collect();
             assert_eq!(reported.len(), 2, "{log}");
             assert!(reported[0].contains("the watch failed"), "{log}");
-            assert!(
-                reported[1].contains("the Namespace cannot be read"),
-                "{log}"
-            );
+            assert_contains!(reported[1], "the Namespace cannot be read", "{log}");
         }
     };
     assert_told_once();
@@ -226,7 +172,7 @@ fn controller_without_namespace_defaults_reads_no_namespace(plane: &ControlPlane
     team.await_adopted("own", stop);
     team.await_replicas("own", 0);
     assert_eq!((team.replicas("web"), team.writes("web").len()), (3, 0));
-    assert!(!dayshift.log().contains("cannot "), "{}", dayshift.log());
+    assert_lacks!(dayshift.log(), "cannot ");
     assert!(dayshift.stop().success());
     let requests = plane.audit().since(mark);
     let user = format!("system:serviceaccount:{}:dayshift", team.name());
@@ -249,10 +195,10 @@ fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
     let name = team.name();
     let delete = ["delete", "namespace", name, "--wait=false"];
     plane.kubectl(&delete).success();
-    stop.before("the workloads are being deleted", || {
+    stop.await_true("the workloads are being deleted", || {
         let path = "jsonpath={.metadata.deletionTimestamp}";
         let going = team.kubectl(&["get", "deploy", "web", "-o", path]);
-        (!going.success().is_empty()).then_some(())
+        !going.success().is_empty()
     });
     stop.plus(1).wait();
     assert_eq!(
@@ -262,8 +208,8 @@ fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
     );
     let release = serde_json::json!({"metadata": {"finalizers": null}});
     team.merge("web", &release);
-    eventually("the Namespace is gone", || {
-        (!plane.kubectl(&["get", "namespace", name]).ok).then_some(())
+    wait_until("the Namespace is gone", || {
+        !plane.kubectl(&["get", "namespace", name]).ok
     });
 
     // The recreated Namespace is another object, without annotations.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chrono::{Timelike as _, Utc};
 
+use crate::rows::words;
 use crate::support::{
     ControlPlane, Dayshift, Namespace, Parts, Scenario, deployment, eventually, scenarios,
 };
@@ -144,7 +145,7 @@ fn documented_shell_lines_have_the_documented_effect(plane: &ControlPlane) {
         tried.push(line);
         let here = in_one(line, team);
         if let Some(helm) = here.strip_prefix("helm ") {
-            let arguments: Vec<_> = helm.split(' ').collect();
+            let arguments = words(helm);
             plane.helm(4, &arguments).success();
         } else {
             // `source` and `<(…)` need bash.
@@ -154,9 +155,9 @@ fn documented_shell_lines_have_the_documented_effect(plane: &ControlPlane) {
     }
     assert!(tried.len() > 20, "{tried:?}");
     let plugin = "PATH=~/bin:$PATH kubectl dayshift --version";
-    assert!(plane.shell(plugin).success().starts_with("dayshift "));
+    assert_starts_with!(plane.shell(plugin).success(), "dayshift ");
     let complete = plane
         .shell("PATH=~/bin:$PATH kubectl_complete-dayshift wak")
         .success();
-    assert!(complete.starts_with("wake"), "{complete}");
+    assert_starts_with!(complete, "wake");
 }

@@ -1,7 +1,6 @@
 //! Defaults of a team, in the ConfigMap `dayshift`, with the shipped permissions and policy.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, PostParams};
@@ -10,8 +9,10 @@ use tempfile::NamedTempFile;
 
 use crate::e2e::overrides::authors::apply_stamp;
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::words;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, scenarios, soon,
+    ControlPlane, Dayshift, Parts, Scenario, block_on, dayshift, deployment, eventually, scenarios,
+    soon, wait_until,
 };
 
 const PERMISSION: &str = include_str!("../../../manifests/team-defaults.yaml");
@@ -45,7 +46,7 @@ fn controller_account(team: &TestNamespace<'_>) -> PathBuf {
             &format!("name: {name}-teams"),
         )
         .replace("namespace: dayshift\n", &format!("namespace: {name}\n"));
-    assert!(text.contains(&format!("namespace: {name}\n")));
+    assert_contains!(text, format!("namespace: {name}\n"));
     apply(plane, &text);
     let account = format!("--serviceaccount={name}:dayshift");
     for (role, verbs, resources) in [
@@ -109,14 +110,8 @@ fn write(plane: &ControlPlane, who: &Path, namespace: &str, data: &Value) {
     plane.kubectl_as(who, &[verb, "-f", path]).success();
 }
 
-fn dayshift(who: &Path, line: &str) -> (Option<i32>, String) {
-    let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(line.split(' '))
-        .env("KUBECONFIG", who)
-        .output()
-        .unwrap();
-    let message = [ran.stdout, ran.stderr].concat();
-    (ran.status.code(), String::from_utf8(message).unwrap())
+fn run(who: &Path, line: &str) -> (Option<i32>, String) {
+    dayshift(who, &words(line)).code_and_text()
 }
 
 /// The API server grants a list and a watch of all namespaces if the field selector names the ConfigMap.
@@ -125,10 +120,8 @@ fn assert_reads_only_the_named_config_maps(plane: &ControlPlane, who: &Path, nam
         let raw = ["get", "--raw", path];
         plane.kubectl_as(who, &raw)
     };
-    eventually("the API server has applied the permission", || {
-        get("/api/v1/configmaps?fieldSelector=metadata.name%3Ddayshift")
-            .ok
-            .then_some(())
+    wait_until("the API server has applied the permission", || {
+        get("/api/v1/configmaps?fieldSelector=metadata.name%3Ddayshift").ok
     });
     let one = format!("/api/v1/namespaces/{namespace}/configmaps");
     for (path, is_allowed) in [
@@ -220,7 +213,7 @@ fn team_without_namespace_rights_schedules_and_wakes_its_workloads(plane: &Contr
     let large: ConfigMap = serde_json::from_value(large).unwrap();
     let api = Api::namespaced(plane.client_of(&joe), other.name());
     block_on(api.create(&PostParams::default(), &large)).unwrap();
-    let (status, message) = dayshift(
+    let (status, message) = run(
         &jane,
         &format!(
             "wake --team -n {} --for 1h --kinds=deployments --timeout=20s",
@@ -228,9 +221,9 @@ fn team_without_namespace_rights_schedules_and_wakes_its_workloads(plane: &Contr
         ),
     );
     assert_eq!(status, Some(0), "{message}");
-    assert!(message.contains("1 of 1 workload"), "{message}");
+    assert_contains!(message, "1 of 1 workload");
     team.await_replicas("web", 3);
-    let (_, shown) = dayshift(
+    let (_, shown) = run(
         &jane,
         &format!("status -n {} --kinds=deployments -o json", team.name()),
     );
@@ -238,7 +231,7 @@ fn team_without_namespace_rights_schedules_and_wakes_its_workloads(plane: &Contr
     let mut documents = serde_json::Deserializer::from_str(&shown).into_iter::<Value>();
     let shown = documents.next().unwrap().unwrap();
     assert_eq!(shown["workloads"][0]["from"], "team", "{shown}");
-    let (status, message) = dayshift(
+    let (status, message) = run(
         &jane,
         &format!(
             "resume --team -n {} --kinds=deployments --timeout=20s",
@@ -256,15 +249,15 @@ fn team_without_namespace_rights_schedules_and_wakes_its_workloads(plane: &Contr
         ),
         format!("wake ns/{} --for 1h --kinds=deployments", team.name()),
     ] {
-        let (status, message) = dayshift(&jane, &line);
+        let (status, message) = run(&jane, &line);
         assert_ne!(status, Some(0), "{line}: {message}");
     }
     // The mistake of the other team is reported where both can read it.
-    eventually("an Event about the ConfigMap", || {
+    wait_until("an Event about the ConfigMap", || {
         let get = ["get", "events", "-n", other.name(), "-o", "name"];
         let about = "--field-selector=involvedObject.kind=ConfigMap,reason=InvalidSchedule";
         let events = plane.kubectl(&[&get[..], &[about]].concat()).success();
-        (!events.trim().is_empty()).then_some(())
+        !events.trim().is_empty()
     });
     assert_eq!(other.replicas("web"), 3);
     let log = scaler.log();
@@ -285,7 +278,7 @@ fn policy_rejects_invalid_team_defaults(plane: &ControlPlane) {
     let text = POLICY
         .replace(r#"validationActions: ["Warn", "Audit"]"#, &limited)
         .replace("dayshift-team-defaults", &format!("teams-{}", team.name()));
-    assert!(text.contains(&limited));
+    assert_contains!(text, limited);
     apply(plane, &text);
     let rejection = |object: Value| {
         let file = NamedTempFile::with_suffix(".json").unwrap();
@@ -329,11 +322,7 @@ fn policy_rejects_invalid_team_defaults(plane: &ControlPlane) {
     }
     let mut binary = object("dayshift", json!({}));
     binary["binaryData"] = json!({"hours": "AAEC"});
-    assert!(
-        rejection(binary)
-            .expect("a rejection")
-            .contains("binaryData")
-    );
+    assert_contains!(rejection(binary).expect("a rejection"), "binaryData");
     let valid = json!({
         "hours": "Mon-Fri 09:00-19:00", "timezone": "Europe/Berlin", "except": "2026-12-24",
         "wake-until": "2026-12-24 18:00", "schedule": "office", "notice": "15m",
@@ -352,13 +341,7 @@ fn policies_record_and_restrict_the_users_who_write_the_config_map(plane: &Contr
         team.kubectl(&[arguments, &who].concat()).success();
     };
     let by = || {
-        let get = [
-            "get",
-            "configmap",
-            "dayshift",
-            "-o",
-            "jsonpath={.data.override-by}",
-        ];
+        let get = words("get configmap dayshift -o jsonpath={.data.override-by}");
         team.kubectl(&get).success()
     };
     let patch = |user: &str, data: Value| {
@@ -399,7 +382,7 @@ fn policies_record_and_restrict_the_users_who_write_the_config_map(plane: &Contr
     let policy = WRITERS
         .replace("system:serviceaccount:shop:annotator", &account)
         .replace("dayshift-writers", &format!("writers-{}", team.name()));
-    assert!(policy.contains(&account));
+    assert_contains!(policy, account);
     apply(plane, &policy);
     let as_jane = |arguments: &[&str]| {
         let namespace = ["-n", team.name()];
@@ -422,10 +405,7 @@ fn policies_record_and_restrict_the_users_who_write_the_config_map(plane: &Contr
         let answer = merge(&patch.to_string());
         (!answer.ok).then_some(answer.stderr)
     });
-    assert!(
-        refused.contains("this user may not write the defaults of a team"),
-        "{refused}"
-    );
+    assert_contains!(refused, "this user may not write the defaults of a team");
     for patch in [
         r#"{"binaryData": {"hours": "AAEC"}}"#,
         r#"{"data": {"wake-until": "2199-01-01 00:00"}}"#,

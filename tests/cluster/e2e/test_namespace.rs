@@ -149,8 +149,8 @@ impl<'a> TestNamespace<'a> {
 
     /// Waits until it is in that state, which must happen `before` a time.
     pub(crate) fn await_state(&self, name: &str, state: &str, before: Soon) {
-        before.before(&format!("{name} is {state}"), || {
-            (self.label(name, "dayshift/state").as_deref() == Some(state)).then_some(())
+        before.await_true(&format!("{name} is {state}"), || {
+            self.label(name, "dayshift/state").as_deref() == Some(state)
         });
     }
 

@@ -76,13 +76,13 @@ impl<'a> Beside<'a> {
             }
         }
         let all = size as usize;
-        stop.before("all workloads are adopted", || {
+        stop.await_true("all workloads are adopted", || {
             let adopted = watch.state().count("adopted") == all;
             let also = |namespace: &CleanedNamespace<'_>| {
                 let state = |name| namespace.label(name, "dayshift/state");
                 healthy.keys().all(|name| state(name).is_some())
             };
-            (adopted && namespaces.iter().all(also)).then_some(())
+            adopted && namespaces.iter().all(also)
         });
         Self {
             probes: Probes::of(controller.address().unwrap()),

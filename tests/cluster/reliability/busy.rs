@@ -9,7 +9,7 @@ use crate::reliability::harness::fleet::Fleet;
 use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::scenario::Place;
 use crate::reliability::harness::turns::Turns;
-use crate::support::{Dayshift, Request, Soon, deployment, eventually, soon, too_late};
+use crate::support::{Dayshift, Request, Soon, deployment, soon, too_late, wait_until};
 
 pub(crate) fn cases(profile: Profile) -> Vec<Case> {
     let mut cases = nightly(cases![
@@ -98,9 +98,9 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let mut tries = busy.requests();
     tries.retain(|each| each.verb == "patch");
     let done = tries.iter().filter(|each| each.is_made()).count();
-    eventually("the requests in flight are completed", || {
+    wait_until("the requests in flight are completed", || {
         let fleet_state = fleet.look(&busy);
-        (fleet_state.lost == 0 && fleet_state.wrong == 0).then_some(())
+        fleet_state.lost == 0 && fleet_state.wrong == 0
     });
     let mut turns = Turns::of(&tries);
     for (due, stop) in stops {

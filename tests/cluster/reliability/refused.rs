@@ -13,7 +13,7 @@ use crate::reliability::harness::fleet::Fleet;
 use crate::reliability::harness::gate::Gate;
 use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
-use crate::support::{Dayshift, Namespace, Request, eventually};
+use crate::support::{Dayshift, Namespace, Request, wait_until};
 
 pub(crate) fn cases() -> Vec<Case> {
     nightly(cases![
@@ -93,7 +93,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
     });
     let all_have_moved = |condition: &str| {
         let mark = place.plane.audit().mark();
-        eventually(condition, || {
+        wait_until(condition, || {
             let requests = place.plane.audit().by_dayshift(mark, namespace.name());
             let mut names: Vec<&str> = requests
                 .iter()
@@ -102,7 +102,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
                 .collect();
             names.sort_unstable();
             names.dedup();
-            (names.len() == fleet.len()).then_some(())
+            names.len() == fleet.len()
         });
     };
     all_have_moved("all stop and start");

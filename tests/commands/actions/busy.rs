@@ -70,7 +70,7 @@ fn does_not_wait_for_an_hour() {
     let begun = Instant::now();
     let ran = cluster.dayshift(&["wake", "deploy/web", "--for", "1h", "--no-wait"]);
     assert_eq!(ran.status, 3, "{ran:?}");
-    assert!(ran.err.contains("503"), "{ran:?}");
+    ran.assert_err("503");
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 

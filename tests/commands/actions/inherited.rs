@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::rows::words;
 use crate::{
     dashboard::browser::Served,
     fake_server::{Cluster, Controller},
@@ -76,7 +77,7 @@ fn every_override_works_under_a_central_default_schedule() {
         ("resume ns/dev", "adopted"),
         ("sync web", "adopted"),
     ] {
-        let words: Vec<_> = args.split(' ').collect();
+        let words = words(args);
         let ran = central.cluster.dayshift(&words);
         // The Namespace has no override that `resume` could end, and the override of the workload stays.
         let kept = "error: namespace/dev resumed: 0 of 1 workload; 1 has an override of its own: \
@@ -121,10 +122,10 @@ fn the_dashboard_shows_the_inherited_schedule_and_its_effect() {
     let served = Served::of(&central.cluster, &[]);
     let page = served.page("/object/dev/deploy/web");
     let text = page.text();
-    assert!(text.contains("2099-01-01 00:00"), "{text}");
-    assert!(!text.contains("No schedule."), "{text}");
+    assert_contains!(text, "2099-01-01 00:00");
+    assert_lacks!(text, "No schedule.");
     let overview = served.page("/");
-    assert!(!overview.text().contains("prod"), "{}", overview.text());
+    assert_lacks!(overview.text(), "prod");
 }
 
 /// A developer may access only the workloads of one namespace.
@@ -135,7 +136,7 @@ fn commands_work_without_permission_to_read_namespaces() {
     central.cluster.refuse(verbs, "namespaces");
     let ran = central.cluster.dayshift(&["status"]);
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("stop"), "{ran:?}");
+    ran.assert_out("stop");
     let ran = central.cluster.dayshift(&["wake", "--all", "--for=1h"]);
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
     central.cluster.wait_for_state(&["web"], "woken");
@@ -181,9 +182,9 @@ fn ignores_an_inherited_schedule_that_a_rollback_restored() {
     assert_eq!(status["next"], "2098-12-31T15:00:00+00:00");
     assert_eq!(status["nextAction"], Value::Null);
     let notes = status["notes"].to_string();
-    assert!(notes.contains("it has no schedule annotation"), "{notes}");
+    assert_contains!(notes, "it has no schedule annotation");
     let plan = central.cluster.dayshift(&["plan", "-A", "-o=json"]);
-    assert!(!plan.out.contains("09:00"), "{plan:?}");
+    plan.assert_out_lacks("09:00");
     for text in [None, Some("{"), Some("[]")] {
         annotate(text);
         assert_eq!(central.status()["state"], "adopted", "{text:?}");

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::fake_server::{Cluster, Controller};
 use crate::program::wait_until;
+use crate::rows::words;
 
 /// An HPA in the namespace `dev` with these hours.
 fn autoscaler(cluster: &Cluster, hours: Option<&str>) {
@@ -36,7 +37,7 @@ fn leaves_an_unwatched_kind_unchanged_with_a_message() {
         "wake --all --kinds hpa --for 1h",
         "pause hpa/api --dry-run",
     ] {
-        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        let ran = cluster.dayshift(&words(line));
         assert_eq!((ran.status, &*ran.out), (1, ""), "{line}: {ran:?}");
         let expected = "no controller has adopted it, and nothing was written: `dayshift run` watches \
                         HorizontalPodAutoscalers only with --kinds horizontalpodautoscalers";
@@ -64,6 +65,6 @@ fn an_object_without_a_schedule_is_an_error() {
     let cluster = Cluster::new();
     autoscaler(&cluster, None);
     let ran = cluster.dayshift(&["wake", "hpa/api", "--for", "1h"]);
-    assert!(ran.err.contains("it has no schedule"), "{ran:?}");
+    ran.assert_err("it has no schedule");
     assert_eq!(annotations(&cluster), 0);
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
+use crate::rows::{rows, words};
 use crate::{
     fake_server::{Cluster, Controller},
     pseudo_terminal::OnTerminal,
@@ -19,29 +20,15 @@ fn reports_success_after_the_controller_has_acted() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
     let _controller = Controller::on(&cluster);
-    for (command, reported, state) in [
-        (
-            "wake deploy/web --until 2099-12-24T18:00+09:00",
-            "awake until Thu 2099-12-24 18:00 JST, 0 -> 1",
-            "woken",
-        ),
-        (
-            "wake deploy/web --until 2099-12-24T20:00+09:00",
-            "awake until Thu 2099-12-24 20:00 JST, replicas 1; it was awake until Thu 2099-12-24 18:00 JST",
-            "woken",
-        ),
-        (
-            "sleep deploy/web --until 2099-12-24T20:00+09:00",
-            "asleep until Thu 2099-12-24 20:00 JST, 1 -> 0",
-            "slept",
-        ),
-        (
-            "pause deploy/web",
-            "paused, replicas 0; dayshift changes nothing until `dayshift resume deploy/web -n dev`",
-            "paused",
-        ),
-    ] {
-        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
+    for [command, reported, state] in rows(
+        "
+            wake deploy/web --until 2099-12-24T18:00+09:00 => awake until Thu 2099-12-24 18:00 JST, 0 -> 1 => woken
+            wake deploy/web --until 2099-12-24T20:00+09:00 => awake until Thu 2099-12-24 20:00 JST, replicas 1; it was awake until Thu 2099-12-24 18:00 JST => woken
+            sleep deploy/web --until 2099-12-24T20:00+09:00 => asleep until Thu 2099-12-24 20:00 JST, 1 -> 0 => slept
+            pause deploy/web => paused, replicas 0; dayshift changes nothing until `dayshift resume deploy/web -n dev` => paused
+        "
+    ) {
+        let ran = cluster.dayshift(&words(command));
         assert_eq!(
             (ran.status, ran.out, ran.err.as_str()),
             (0, format!("deployment.apps/web {reported}\n"), ""),
@@ -113,11 +100,8 @@ fn a_sleep_that_no_request_ends_is_written_and_reported() {
         "--no-request-wake",
         "--dry-run",
     ]);
-    assert!(
-        ran.out.contains("dayshift/sleep-until=2099-12-24T"),
-        "{ran:?}"
-    );
-    assert!(ran.out.contains("; no-request-wake"), "{ran:?}");
+    ran.assert_out("dayshift/sleep-until=2099-12-24T");
+    ran.assert_out("; no-request-wake");
 }
 
 /// A manual change lasts during an override, even if the end of the override is changed.
@@ -128,11 +112,11 @@ fn a_manual_change_within_an_override_is_reported() {
     let _controller = Controller::on(&cluster);
     let sleep = |until: &str| cluster.dayshift(&["sleep", "deploy/web", "--until", until]);
     let slept = sleep("2099-12-24T18:00+09:00");
-    assert!(slept.out.ends_with(" JST, 3 -> 0\n"), "{slept:?}");
+    assert_ends_with!(slept.out, " JST, 3 -> 0\n");
     cluster.api.scale("dev", "web", 2).unwrap();
     let ran = sleep("2099-12-24T20:00+09:00");
     let held = "replicas 2; it was asleep until Thu 2099-12-24 18:00 JST; a manual change keeps it there: after `dayshift resume deploy/web -n dev` a sleep stops it\n";
-    assert!(ran.out.ends_with(held), "{ran:?}");
+    assert_ends_with!(ran.out, held);
 }
 
 /// The text between `until` and the zone depends on the time of day.
@@ -220,10 +204,10 @@ fn reports_an_obstacle_and_changes_the_others() {
         "deployment.apps/off: not put to sleep: it is paused",
         "deployment.apps/wrong: not put to sleep: its schedule is rejected",
     ] {
-        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        ran.assert_err(part);
     }
     assert_eq!(ran.err.lines().count(), 4, "{}", ran.err);
-    assert!(ran.out.starts_with("deployment.apps/web annotated"));
+    assert_starts_with!(ran.out, "deployment.apps/web annotated");
     assert!(cluster.annotation("web", "sleep-until").is_some());
     for name in ["free", "off", "wrong"] {
         assert_eq!(cluster.annotation(name, "sleep-until"), None, "{name}");
@@ -281,11 +265,7 @@ fn resume_removes_all_overrides() {
     );
     assert!(cluster.annotation("web", "pause").is_some());
     let done = cluster.dayshift(&["resume", "web"]);
-    assert!(
-        done.out
-            .starts_with("deployment.apps/web resumed, replicas 3; "),
-        "{done:?}"
-    );
+    assert_starts_with!(done.out, "deployment.apps/web resumed, replicas 3; ");
     assert_eq!(cluster.annotation("web", "pause"), None);
     let again = cluster.dayshift(&["resume", "web"]);
     assert_eq!(
@@ -298,32 +278,28 @@ fn resume_removes_all_overrides() {
 fn wrong_usage_exits_with_2_and_writes_nothing() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
-    for (line, expected) in [
-        ("wake web", "--for 2h"),
-        ("wake web --for 2h --until 22:00", "cannot be used with"),
-        ("wake web --until tonight", "write `22:00`"),
-        ("wake web --for -1h", "write a time such as"),
-        ("wake dev/web -n prod --for 1h", "nor the namespace `prod`"),
-        (
-            "wake balls/web -n prod --for 1h",
-            "`balls` is neither a kind",
-        ),
-        (
-            "wake svc/web --for 1h",
-            "not of a kind that dayshift scales",
-        ),
-        ("sleep --for 2h", "name the workloads"),
-        ("pause web --all", "or --all"),
-        ("pause ds/web", "not of a kind that dayshift scales"),
-        ("resume web -A", "-n NAME"),
-    ] {
-        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+    for [line, expected] in rows(
+        "
+            wake web => --for 2h
+            wake web --for 2h --until 22:00 => cannot be used with
+            wake web --until tonight => write `22:00`
+            wake web --for -1h => write a time such as
+            wake dev/web -n prod --for 1h => nor the namespace `prod`
+            wake balls/web -n prod --for 1h => `balls` is neither a kind
+            wake svc/web --for 1h => not of a kind that dayshift scales
+            sleep --for 2h => name the workloads
+            pause web --all => or --all
+            pause ds/web => not of a kind that dayshift scales
+            resume web -A => -n NAME
+        ",
+    ) {
+        let ran = cluster.dayshift(&words(line));
         assert_eq!(ran.status, 2, "{line}: {ran:?}");
         assert!(ran.err.contains(expected), "{line}: {ran:?}");
     }
     let past = cluster.dayshift(&["wake", "web", "--until", "2020-01-01 00:00"]);
     assert_eq!(past.status, 1);
-    assert!(past.err.contains("is in the past"), "{past:?}");
+    past.assert_err("is in the past");
 }
 
 /// A schedule that is running until 2098.
@@ -415,7 +391,7 @@ fn a_shorter_override_needs_the_shorten_flag() {
     let active = "awake until Thu 2099-12-24 05:16 JST by jane (load test)";
     let ran = wake(&["--for=30m"]);
     let error = format!("it is {active}; --shorten ends it earlier");
-    assert!(ran.err.contains(&error), "{}", ran.err);
+    ran.assert_err(&error);
     assert_eq!(ran.status, 1);
     let until = cluster.annotation("web", "wake-until");
     assert_eq!(until.as_deref(), Some("2099-12-24T05:16:00+09:00"));
@@ -433,7 +409,7 @@ fn a_shorter_override_needs_the_shorten_flag() {
     // The same for a pause without an end, and for a Namespace.
     cluster.deployment("off", 3, &[OFFICE, &[("pause", "true")]].concat());
     let ran = cluster.dayshift(&["pause", "off", "--for=1h", "--no-wait"]);
-    assert!(ran.err.contains("it is paused; --shorten"), "{}", ran.err);
+    ran.assert_err("it is paused; --shorten");
 }
 
 #[test]
@@ -445,7 +421,7 @@ fn the_replaced_override_is_reported_with_its_author() {
     wake("2099-12-24T18:00+09:00");
     let ran = wake("2099-12-24T20:00+09:00");
     let replaced = "; it was awake until Thu 2099-12-24 18:00 JST";
-    assert!(ran.out.contains(replaced), "{}", ran.out);
+    ran.assert_out(replaced);
 }
 
 /// A later version can give its labels another meaning.
@@ -508,11 +484,11 @@ fn wake_from_a_time_adds_a_window_to_extra() {
     cluster.deployment("scaled", 1, &[("scale", "Mon 08:00 = 5; 19:00 = 0")]);
     let ran = cluster.dayshift(&["wake", "scaled", "--from=Sat 09:00", "--for=9h"]);
     assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(ran.err.contains("`extra`"), "{}", ran.err);
+    ran.assert_err("`extra`");
     assert!(cluster.annotation("scaled", "extra").is_none());
     let ran = cluster.dayshift(&["wake", "web", "--from=Sat 09:00"]);
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert!(ran.err.contains("set an end"), "{}", ran.err);
+    ran.assert_err("set an end");
 }
 
 #[test]
@@ -538,7 +514,7 @@ fn an_override_of_all_namespaces_accepts_yes() {
         let sleep = ["sleep", "--all", "-A", "--for", "1h", "--no-wait"];
         let ran = cluster.dayshift(&[&sleep[..], flags].concat());
         assert_eq!(ran.status, 0, "{ran:?}");
-        assert!(!ran.err.contains("[y/N]"), "{}", ran.err);
+        ran.assert_err_lacks("[y/N]");
         assert!(
             cluster.annotation("web", "sleep-until").is_some(),
             "{flags:?}"

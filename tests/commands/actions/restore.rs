@@ -1,6 +1,7 @@
 //! `dayshift restore`.
 
 use crate::fake_server::Cluster;
+use crate::rows::rows;
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
@@ -32,73 +33,32 @@ fn replicas(cluster: &Cluster, name: &str) -> i32 {
 
 #[test]
 fn restore_raises_only_stopped_workloads() {
-    for (was, replicas_before, schedule, saved, state, expected) in [
-        ("stopped", 0, OFFICE, Some("3"), Some("stopped"), Some(3)),
-        (
-            "edited while stopped",
-            0,
-            OFFICE,
-            Some("3"),
-            Some("adopted"),
-            Some(3),
-        ),
-        ("asleep", 0, OFFICE, Some("3"), Some("slept"), Some(3)),
-        (
-            "paused while stopped",
-            0,
-            OFFICE,
-            Some("3"),
-            Some("paused"),
-            Some(3),
-        ),
-        ("without its schedule", 0, &[][..], Some("3"), None, Some(3)),
-        (
-            "at its stop-replicas",
-            1,
-            OFFICE,
-            Some("5"),
-            Some("stopped"),
-            Some(5),
-        ),
-        (
-            "raised manually, but to less than the saved count",
-            2,
-            OFFICE,
-            Some("5"),
-            Some("stopped"),
-            Some(5),
-        ),
-        (
-            "raised manually above the saved count",
-            6,
-            OFFICE,
-            Some("5"),
-            Some("stopped"),
-            None,
-        ),
-        ("wanted off", 0, OFFICE, Some("0"), Some("stopped"), None),
-        (
-            "stopped with nothing to save",
-            0,
-            OFFICE,
-            None,
-            Some("stopped"),
-            None,
-        ),
-        ("up", 3, OFFICE, None, Some("running"), None),
-        ("not ours", 0, &[], None, None, None),
-    ] {
+    let table = "
+        # workload => replicas => schedule => saved count => state => restored replicas
+        stopped => 0 => office => 3 => stopped => 3
+        edited while stopped => 0 => office => 3 => adopted => 3
+        asleep => 0 => office => 3 => slept => 3
+        paused while stopped => 0 => office => 3 => paused => 3
+        without its schedule => 0 => none => 3 => none => 3
+        at its stop-replicas => 1 => office => 5 => stopped => 5
+        raised manually, but to less than the saved count => 2 => office => 5 => stopped => 5
+        raised manually above the saved count => 6 => office => 5 => stopped => none
+        wanted off => 0 => office => 0 => stopped => none
+        stopped with nothing to save => 0 => office => none => stopped => none
+        up => 3 => office => none => running => none
+        not ours => 0 => none => none => none => none
+    ";
+    for [was, replicas_before, schedule, saved, state, expected] in rows(table) {
         let cluster = Cluster::new();
-        let texts = [("saved-replicas", saved), ("state", state)];
-        let texts: Vec<_> = texts
-            .iter()
-            .filter_map(|(it, text)| Some((*it, (*text)?)))
-            .collect();
+        let replicas_before = replicas_before.parse().unwrap();
+        let schedule = if schedule == "office" { OFFICE } else { &[] };
+        let mut texts = vec![("saved-replicas", saved), ("state", state)];
+        texts.retain(|(_, text)| *text != "none");
         left(&cluster, "web", replicas_before, schedule, &texts);
         let before = labels(&cluster, "web");
         let ran = cluster.dayshift(&["restore", "--all"]);
         assert_eq!(ran.status, 0, "{was}: {ran:?}");
-        let Some(count) = expected else {
+        let Ok(count) = expected.parse::<i32>() else {
             assert_eq!(ran.out, "nothing to restore in namespace dev\n", "{was}");
             assert_eq!(labels(&cluster, "web"), before, "{was}");
             assert_eq!(replicas(&cluster, "web"), replicas_before, "{was}");
@@ -204,7 +164,7 @@ fn a_workload_that_cannot_be_restored_is_reported_and_the_others_are_restored() 
         "error: deployment.apps/later: not restored: its state was written by a later version",
         "error: deployment.apps/odd: not restored: its saved count `many`",
     ] {
-        assert!(ran.err.contains(part), "{}", ran.err);
+        ran.assert_err(part);
     }
     assert_eq!(
         (replicas(&cluster, "later"), replicas(&cluster, "odd")),
@@ -222,11 +182,7 @@ fn retries_a_conflict_but_not_a_rejection() {
         .fail_next(patches, Fault::Answer(Status::new(403, "Forbidden", "no")));
     let refused = cluster.dayshift(&["restore", "web"]);
     assert_eq!((refused.status, refused.out.as_str()), (3, ""));
-    assert!(
-        refused.err.contains("not restored: the API server refuses"),
-        "{}",
-        refused.err
-    );
+    refused.assert_err("not restored: the API server refuses");
 
     cluster.api.fail_next(
         patches,
@@ -284,10 +240,7 @@ fn restore_has_a_document_for_other_programs() {
     let results = &document["results"];
     assert_eq!(results[0]["outcome"], "unable");
     let failed = results[0]["message"].as_str().unwrap();
-    assert!(
-        failed.starts_with("deployment.apps/api: not restored: "),
-        "{failed}"
-    );
+    assert_starts_with!(failed, "deployment.apps/api: not restored: ");
     let restored = json!({"outcome": "done", "message": "deployment.apps/web restored, 0 -> 3"});
     assert_eq!(results[1], restored);
     assert_eq!(results.as_array().unwrap().len(), 2);

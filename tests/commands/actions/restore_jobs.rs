@@ -108,7 +108,7 @@ fn retries_a_changed_job_and_reports_a_rejection() {
     cluster.api.fail_next(patches, again);
     let ran = cluster.dayshift(&["restore", "cj/report"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert!(ran.out.ends_with("job.batch/ours resumed\n"), "{}", ran.out);
+    assert_ends_with!(ran.out, "job.batch/ours resumed\n");
     assert_eq!(seen(&cluster, "ours"), (false, Value::Null));
 
     let cluster = Cluster::new();
@@ -118,12 +118,8 @@ fn retries_a_changed_job_and_reports_a_rejection() {
     let ran = cluster.dayshift(&["restore", "cj/report"]);
     let output = "error: job.batch/ours: not resumed: the API server refuses: ";
     assert_eq!(ran.status, 3, "{}", ran.err);
-    assert!(ran.err.starts_with(output), "{}", ran.err);
-    assert!(
-        ran.out.contains("restored, suspended -> active"),
-        "{}",
-        ran.out
-    );
+    assert_starts_with!(ran.err, output);
+    ran.assert_out("restored, suspended -> active");
 
     let cluster = Cluster::new();
     stopped(&cluster, "report", NIGHT);
@@ -131,5 +127,5 @@ fn retries_a_changed_job_and_reports_a_rejection() {
     let ran = cluster.dayshift(&["restore", "cj/report"]);
     let output = "error: Jobs in dev: not resumed: the API server refuses: ";
     assert_eq!(ran.status, 3, "{}", ran.err);
-    assert!(ran.err.starts_with(output), "{}", ran.err);
+    assert_starts_with!(ran.err, output);
 }

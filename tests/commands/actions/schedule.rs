@@ -21,25 +21,19 @@ fn shows_the_week_and_writes_the_annotations() {
     let dry = cluster.dayshift(&[&schedule[..], &["--dry-run"]].concat());
     let annotated = "deployment.apps/web annotated dayshift/hours=Mon-Fri 09:00-19:00 \
                      dayshift/timezone=Europe/Berlin";
-    assert!(
-        dry.out.ends_with(&format!("{annotated} (dry run)\n")),
-        "{dry:?}"
-    );
-    assert!(dry.out.contains("09:00-19:00"), "{}", dry.out);
-    assert!(dry.out.contains("hours running"), "{}", dry.out);
+    assert_ends_with!(dry.out, format!("{annotated} (dry run)\n"));
+    dry.assert_out("09:00-19:00");
+    dry.assert_out("hours running");
     assert_eq!((dry.status, cluster.annotation("web", "hours")), (0, None));
 
     let ran = cluster.dayshift(&schedule);
-    assert!(ran.out.ends_with(&format!("{annotated}\n")), "{ran:?}");
+    assert_ends_with!(ran.out, format!("{annotated}\n"));
     assert_eq!(ran.status, 0);
     assert_eq!(cluster.annotation("web", "hours").as_deref(), Some(HOURS));
     let zone = cluster.annotation("web", "timezone");
     assert_eq!(zone.as_deref(), Some("Europe/Berlin"));
     let again = cluster.dayshift(&schedule);
-    assert!(
-        again.out.ends_with("deployment.apps/web unchanged\n"),
-        "{again:?}"
-    );
+    assert_ends_with!(again.out, "deployment.apps/web unchanged\n");
 }
 
 #[test]
@@ -54,11 +48,11 @@ fn rejects_wrong_hours_before_it_writes() {
     ] {
         let ran = cluster.dayshift(&["schedule", name, hours]);
         assert_eq!((ran.status, &*ran.out), (1, ""), "{ran:?}");
-        assert!(ran.err.contains(error), "{}", ran.err);
+        ran.assert_err(error);
         assert_eq!(cluster.annotation(name, "hours"), None);
     }
     let ran = cluster.dayshift(&["schedule", "deploy/wbe", HOURS]);
-    assert!(ran.err.contains("did you mean `web`?"), "{}", ran.err);
+    ran.assert_err("did you mean `web`?");
     assert_eq!(ran.status, 3);
     assert_eq!(cluster.dayshift(&["schedule", "deploy/web"]).status, 2);
     assert_eq!(cluster.dayshift(&["schedule", "ns/dev", HOURS]).status, 2);
@@ -78,7 +72,7 @@ fn prints_the_annotations_to_commit_for_a_managed_workload() {
     let expected = "Argo CD manages deployment.apps/web, so nothing was written. Commit these \
                     annotations:\nmetadata:\n  annotations:\n    dayshift/hours: \"Mon-Fri \
                     09:00-19:00\"\n";
-    assert!(ran.out.ends_with(expected), "{ran:?}");
+    assert_ends_with!(ran.out, expected);
     assert_eq!((ran.status, cluster.annotation("web", "hours")), (0, None));
 }
 
@@ -97,7 +91,7 @@ fn takes_exactly_one_named_workload() {
         }
     }
     let ran = cluster.dayshift(&["schedule", "deploy/web", "deploy/api", HOURS]);
-    assert!(ran.err.contains("name exactly one workload"), "{}", ran.err);
+    ran.assert_err("name exactly one workload");
     assert_eq!(
         cluster
             .dayshift(&["schedule", "deploy", "web", HOURS])

@@ -49,7 +49,7 @@ fn sync_applies_the_schedule_now() {
          run dayshift resume first",
         "deployment.apps/wrong: not synced: its schedule is rejected",
     ] {
-        assert!(planned.err.contains(part), "{part}: {}", planned.err);
+        planned.assert_err(part);
     }
 
     let _controller = Controller::on(&cluster);
@@ -71,7 +71,7 @@ fn sync_applies_the_schedule_now() {
     // There is no further boundary, so the workload stays as it is when the override ends.
     cluster.deployment("over", 3, &[("stop", "2020-01-01 00:00")]);
     let ran = cluster.dayshift(&["sync", "over"]);
-    assert!(ran.out.ends_with(" UTC, 3 -> 0\n"), "{ran:?}");
+    assert_ends_with!(ran.out, " UTC, 3 -> 0\n");
     let again = cluster.dayshift(&["sync", "good"]);
     assert_eq!(again.out, "deployment.apps/good unchanged\n");
     cluster.deployment("off", 0, STOPPED);
@@ -125,7 +125,7 @@ fn a_namespace_override_ends_the_overrides_of_sync() {
     let ran = cluster.dayshift(&["wake", "ns/dev", "--for=1h"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let counts = "2 of 3 workloads; 1 has an override of its own: `dayshift wake --all -n dev`";
-    assert!(ran.out.contains(counts), "{}", ran.out);
+    ran.assert_out(counts);
     for name in ["one", "two"] {
         assert_eq!(cluster.label(name, "state").as_deref(), Some("woken"));
     }
@@ -139,6 +139,6 @@ fn a_namespace_override_without_effect_is_a_failure() {
     let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sleep", "ns/dev", "--for=1h"]);
     let counts = "0 of 1 workload; 1 has an override of its own: `dayshift sleep --all -n dev`";
-    assert!(ran.err.contains(counts), "{ran:?}");
+    ran.assert_err(counts);
     assert_eq!(ran.status, 1);
 }

@@ -20,14 +20,11 @@ fn does_not_report_a_controller_that_acted_before_as_missing() {
         cluster.api.label("dev", "web", &label, Some(text)).unwrap();
     }
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
-    assert!(
-        ran.err.contains(
-            "it might have stopped since, a start might wait for others (--max-starting), or the \
-                API server might reject its patch (kubectl events --for deploy/web -n dev)"
-        ),
-        "{ran:?}"
+    ran.assert_err(
+        "it might have stopped since, a start might wait for others (--max-starting), or the \
+                API server might reject its patch (kubectl events --for deploy/web -n dev)",
     );
-    assert!(!ran.err.contains("`dayshift run` is running"), "{ran:?}");
+    ran.assert_err_lacks("`dayshift run` is running");
 }
 
 #[test]
@@ -40,11 +37,9 @@ fn a_missing_watch_permission_is_not_reported_as_a_missing_controller() {
     });
     let ran = cluster.dayshift(&["pause", "web"]);
     assert_eq!(ran.status, 3);
-    assert!(
-        ran.err.starts_with(
-            "error: annotated, but the command cannot see whether a controller acts: not allowed to"
-        ),
-        "{ran:?}"
+    assert_starts_with!(
+        ran.err,
+        "error: annotated, but the command cannot see whether a controller acts: not allowed to"
     );
     assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
 }
@@ -102,7 +97,7 @@ fn does_not_report_an_earlier_error_as_the_result() {
         ran.join().unwrap()
     });
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("awake until"), "{ran:?}");
+    ran.assert_out("awake until");
 }
 
 /// Annotates `web` as soon as the command watches it.
@@ -159,7 +154,7 @@ fn reports_the_dependencies_of_a_waiting_start() {
         let output = if status == 0 { &ran.out } else { &ran.err };
         let waits = "deployment.apps/web: annotated; its start waits for deploy/db until ";
         assert!(ran.status == status && output.contains(waits), "{ran:?}");
-        assert!(!ran.err.contains("no controller has acted"), "{ran:?}");
+        ran.assert_err_lacks("no controller has acted");
     }
 }
 
@@ -195,7 +190,7 @@ fn wait_ready_waits_until_all_replicas_are_ready() {
         ran.join().unwrap()
     });
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("awake until"), "{ran:?}");
+    ran.assert_out("awake until");
 }
 
 /// Ends a command if its result never comes.
@@ -247,7 +242,7 @@ fn shows_the_progress_until_all_replicas_are_ready() {
     set.unwrap();
     let ran = ran.end();
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(ran.err.ends_with("\r\u{1b}[K"), "{ran:?}");
+    assert_ends_with!(ran.err, "\r\u{1b}[K");
 }
 
 /// A terminal that cannot erase a line shows only results and errors.

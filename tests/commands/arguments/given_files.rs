@@ -217,8 +217,8 @@ fn uses_the_last_definition_of_an_object_with_a_note() {
         &format!("sandbox a.yaml b.yaml --for 1d {from}"),
     );
     assert_eq!(sandbox.status, 0, "{sandbox:?}");
-    assert!(sandbox.err.starts_with(note), "{sandbox:?}");
-    assert!(sandbox.out.contains("10:00:00 UTC   start"), "{sandbox:?}");
+    assert_starts_with!(sandbox.err, note);
+    sandbox.assert_out("10:00:00 UTC   start");
     let lint = run_in(directory.path(), "lint a.yaml b.yaml");
     assert_eq!(
         (lint.status, lint.out.as_str()),
@@ -320,7 +320,7 @@ fn a_pattern_that_matches_nothing_is_wrong_usage() {
     for command in ["lint", "plan", "sandbox", "convert"] {
         let ended = dayshift(&[command, "--exclude", "[", "examples/cron.yaml"]);
         assert_eq!(ended.status, 2, "{ended:?}");
-        assert!(ended.err.contains("`[` is not a pattern"), "{ended:?}");
+        ended.assert_err("`[` is not a pattern");
     }
 }
 

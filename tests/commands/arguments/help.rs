@@ -1,6 +1,7 @@
 //! The properties that all commands share: help, colors, and the time zone of the output.
 
 use crate::program::{dayshift, dayshift_with};
+use crate::rows::words;
 
 /// `-h` of the commands that are used in emergencies fits the smallest terminal.
 #[test]
@@ -33,7 +34,7 @@ fn short_help_fits_a_terminal() {
         }
     }
     // The help of `run` is complete, because it is used to write a manifest.
-    assert!(dayshift(&["run", "-h"]).out.contains("--max-in-flight"));
+    assert_contains!(dayshift(&["run", "-h"]).out, "--max-in-flight");
 }
 
 /// The heading above each flag in `status -h`.
@@ -60,14 +61,7 @@ fn flags_are_listed_under_the_expected_heading() {
 
 #[test]
 fn color_flag_controls_color() {
-    let plan = [
-        "plan",
-        "examples/cron.yaml",
-        "-o",
-        "table",
-        "--from",
-        "2026-11-23",
-    ];
+    let plan = words("plan examples/cron.yaml -o table --from 2026-11-23");
     let escape = "\u{1b}[";
     for (variables, flag, expected) in [
         (&[][..], &[][..], false),
@@ -92,10 +86,7 @@ fn color_flag_controls_color() {
     }
     let wrong = dayshift(&["plan", "--color", "sometimes", "examples/cron.yaml"]);
     assert_eq!(wrong.status, 2, "{wrong:?}");
-    assert!(
-        wrong.err.contains("[possible values: auto, always, never]"),
-        "{wrong:?}"
-    );
+    wrong.assert_err("[possible values: auto, always, never]");
 }
 
 #[test]
@@ -151,7 +142,7 @@ fn actions_show_examples() {
     for command in ["wake", "sleep", "sync", "pause", "resume"] {
         let help = dayshift(&[command, "--help"]).out;
         let example = format!("\nExamples:\n  dayshift {command} deploy/web");
-        assert!(help.contains(&example), "{help}");
+        assert_contains!(help, example);
     }
 }
 

@@ -6,9 +6,10 @@ mod given_files;
 mod help;
 
 use crate::program::dayshift_with;
+use crate::rows::{rows, words};
 
 fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
-    let args: Vec<_> = line.split(' ').collect();
+    let args = words(line);
     let ended = dayshift_with(variables, &args, "");
     (ended.status, ended.out, ended.err)
 }
@@ -153,7 +154,7 @@ fn names_the_variable_with_an_invalid_value() {
         "{err}"
     );
     let (_, _, err) = run(&wrong, "plan -f examples --days x --timezone UTC");
-    assert!(err.contains("'--days <N>'"), "{err}");
+    assert_contains!(err, "'--days <N>'");
 }
 
 #[test]
@@ -207,20 +208,13 @@ fn accepts_flags_before_the_subcommand() {
 
 #[test]
 fn a_default_schedule_must_be_valid_and_limited() {
-    for (line, part) in [
-        (
-            "run --default-hours 09:00-19:00",
-            "limit them with --namespace or --namespace-selector",
-        ),
-        (
-            "run --namespace=dev --default-hours 9-19",
-            "'--default-hours <HOURS>': `9` is not",
-        ),
-        (
-            "run --namespace=dev --default-hours 09:00-19:00 --default-stop 20:00",
-            "cannot be used with",
-        ),
-    ] {
+    for [line, part] in rows(
+        "
+            run --default-hours 09:00-19:00 => limit them with --namespace or --namespace-selector
+            run --namespace=dev --default-hours 9-19 => '--default-hours <HOURS>': `9` is not
+            run --namespace=dev --default-hours 09:00-19:00 --default-stop 20:00 => cannot be used with
+        "
+    ) {
         let (status, _, err) = run(&[], line);
         assert_eq!(status, 2, "{line}: {err}");
         assert!(err.contains(part), "{line}: {err}");

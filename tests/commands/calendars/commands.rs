@@ -1,6 +1,7 @@
 //! The output of each command for a calendar.
 
 use super::files::{GERMANY, OFFICE, USA, dayshift, web};
+use crate::rows::{rows, words};
 use crate::{fake_server::Cluster, program::dayshift_with, terminal::words::assert_escaped};
 
 #[test]
@@ -85,7 +86,7 @@ fn the_plan_names_the_holidays() {
         "-o",
         "json",
     ]);
-    assert!(!plain.out.contains("holidays\": ["), "{}", plain.out);
+    plain.assert_out_lacks("holidays\": [");
 }
 
 #[test]
@@ -127,14 +128,10 @@ fn a_calendar_without_a_file_is_an_error_that_names_the_flag() {
         "error[bad-except]: `de` is not a known calendar\n",
         "  = help: give its file with `--calendar de=FILE.ics`\n",
     ] {
-        assert!(plan.err.contains(line), "{line}\n{}", plan.err);
+        plan.assert_err(line);
     }
     let other = dayshift(&["plan", "-f", OFFICE, "-o", "table", "--calendar", USA]);
-    assert!(
-        other.err.contains("or name a known one: us\n"),
-        "{}",
-        other.err
-    );
+    other.assert_err("or name a known one: us\n");
 
     let lint = dayshift(&["lint", OFFICE, "--from", "2026-11-20"]);
     assert_eq!(lint.status, 1);
@@ -144,14 +141,14 @@ fn a_calendar_without_a_file_is_an_error_that_names_the_flag() {
         " ^^\n",
         "  = help: give its file with `--calendar de=FILE.ics`\n",
     ] {
-        assert!(lint.out.contains(line), "{line}\n{}", lint.out);
+        lint.assert_out(line);
     }
     let other = dayshift(&["lint", OFFICE, "--from", "2026-11-20", "--calendar", USA]);
     for line in [
         "`de` is not a known calendar\n",
         "  = help: give its file with `--calendar de=FILE.ics`, or name a known one: us\n",
     ] {
-        assert!(other.out.contains(line), "{line}\n{}", other.out);
+        other.assert_out(line);
     }
     let mistyped = std::fs::read_to_string(OFFICE)
         .unwrap()
@@ -162,7 +159,7 @@ fn a_calendar_without_a_file_is_an_error_that_names_the_flag() {
         &mistyped,
     );
     let help = "  = help: write dayshift/except: \"calendar:us; 2026-12-28..2026-12-31\"\n";
-    assert!(near.out.contains(help), "{}", near.out);
+    near.assert_out(help);
     let good = dayshift(&[
         "lint",
         OFFICE,
@@ -198,35 +195,27 @@ fn lint_warns_of_a_calendar_that_ends_and_of_ignored_events() {
         "7:35",
         " ^^^^^^^^^^^\n  = help: give a newer file with --calendar",
     ] {
-        assert!(soon.out.contains(text), "{text}\n{}", soon.out);
+        soon.assert_out(text);
     }
     let timed = lint("2026-11-20", "us=tests/commands/lint/dates/timed.ics");
     let warning = "warning[calendar-times]: 1 event is at a time of day in the calendar `us`: only whole days are excluded";
-    assert!(timed.out.contains(warning), "{}", timed.out);
+    timed.assert_out(warning);
 }
 
 #[test]
 fn a_calendar_flag_without_name_and_file_is_wrong_usage() {
-    for (given, expected) in [
-        (
-            "Deutschland=x.ics",
-            "`Deutschland` is not the name of a calendar",
-        ),
-        (
-            "x.ics",
-            "write a name and a file, such as de=/etc/dayshift/de.ics",
-        ),
-        ("de=", "write a name and a file"),
-    ] {
+    for [given, expected] in rows(
+        "
+            Deutschland=x.ics => `Deutschland` is not the name of a calendar
+            x.ics => write a name and a file, such as de=/etc/dayshift/de.ics
+            de= => write a name and a file
+        ",
+    ) {
         for command in ["plan", "lint", "run", "status", "wake"] {
             let words: &[&str] = if command == "lint" { &["-"] } else { &[] };
             let ended = dayshift(&[&[command, "--calendar", given][..], words].concat());
             assert_eq!(ended.status, 2, "{command} {given}: {ended:?}");
-            assert!(
-                ended.err.contains(expected),
-                "{command} {given}: {}",
-                ended.err
-            );
+            assert_contains!(ended.err, expected, "{command}: {given}");
         }
     }
 }
@@ -266,26 +255,15 @@ fn commands_to_a_cluster_do_not_need_the_files() {
     ] {
         let ran = cluster.dayshift(args);
         assert_eq!(ran.status, 0, "{args:?}: {ran:?}");
-        assert!(
-            !ran.out.contains("is not a known calendar"),
-            "{args:?}: {ran:?}"
-        );
+        assert_lacks!(ran.out, "is not a known calendar", "{args:?}");
     }
     // `sync` needs the files, because the state of the schedule depends on the dates.
     let sync = cluster.dayshift(&["sync", "web", "--no-wait"]);
     assert_eq!(sync.status, 1);
-    assert!(
-        sync.err
-            .contains("give its file with `--calendar de=FILE.ics`"),
-        "{sync:?}"
-    );
-    let given = cluster.dayshift(&[
-        "sync",
-        "web",
-        "--no-wait",
-        "--calendar",
-        "de=docs/samples/germany.ics",
-    ]);
+    sync.assert_err("give its file with `--calendar de=FILE.ics`");
+    let given = cluster.dayshift(&words(
+        "sync web --no-wait --calendar de=docs/samples/germany.ics",
+    ));
     assert_eq!(given.status, 0, "{given:?}");
 }
 
@@ -299,16 +277,10 @@ fn status_does_not_guess_calendar_dates() {
         cluster.api.label("dev", "web", &label, Some(text)).unwrap();
     }
     let without = cluster.dayshift(&["status"]);
-    assert!(
-        without.out.contains(
-            "not known here, so its count cannot be checked. Give them with --calendar NAME=FILE"
-        ),
-        "{without:?}"
+    without.assert_out(
+        "not known here, so its count cannot be checked. Give them with --calendar NAME=FILE",
     );
-    assert!(
-        !without.out.contains("the schedule specifies"),
-        "{without:?}"
-    );
+    without.assert_out_lacks("the schedule specifies");
     let with = cluster.dayshift(&["status", "--calendar", "de=docs/samples/germany.ics"]);
-    assert!(!with.out.contains("not known here"), "{with:?}");
+    with.assert_out_lacks("not known here");
 }

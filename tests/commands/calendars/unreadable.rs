@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use super::files::{GERMANY, web};
+use crate::rows::words;
 use crate::{
     fake_server::Cluster,
     program::{dayshift_with, wait_until},
@@ -36,20 +37,10 @@ fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
         let args = [args, &["--calendar", &calendar]].concat();
         let ended = dayshift_with(&[], &args, &two());
         let warning = format!("warning: the calendar `de` cannot be read: {output}");
-        assert!(ended.err.contains(&warning), "{ended:?}");
+        ended.assert_err(&warning);
         ended
     };
-    let plan = run(&[
-        "plan",
-        "-f",
-        "-",
-        "-o",
-        "json",
-        "--from",
-        "2026-12-24",
-        "--days",
-        "2",
-    ]);
+    let plan = run(&words("plan -f - -o json --from 2026-12-24 --days 2"));
     assert_eq!(plan.status, 1, "{plan:?}");
     let json = plan.json();
     let [named, plain] = ["named", "plain"].map(|name| {
@@ -60,7 +51,7 @@ fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
     let problem = &named["problems"][0];
     let message = problem["message"].as_str().unwrap();
     let expected = format!("`de` is a calendar that cannot be read: {output}");
-    assert!(message.starts_with(&expected), "{message}");
+    assert_starts_with!(message, expected);
     assert_eq!(
         (&problem["start"], &problem["end"]),
         (&21.into(), &23.into())
@@ -73,13 +64,13 @@ fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
         " ^^\n",
         "  = help: correct the file, or give another with `--calendar de=FILE.ics`\n",
     ] {
-        assert!(lint.out.contains(text), "{text}\n{}", lint.out);
+        lint.assert_out(text);
     }
     assert_eq!(lint.out.matches("bad-except").count(), 1, "{}", lint.out);
 
     let sandbox = run(&["sandbox", "--from", "2026-12-24", "--for", "2d", "-"]);
     assert_eq!(sandbox.status, 1, "{sandbox:?}");
-    assert!(sandbox.out.contains(&expected), "{}", sandbox.out);
+    sandbox.assert_out(&expected);
     let starts = |name: &str| {
         let mut lines = sandbox.out.lines();
         lines.any(|line| line.contains(name) && line.contains("  start "))
@@ -157,12 +148,8 @@ fn run_starts_and_logs_the_error() {
     });
     let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {output}");
     let found = error("named").unwrap();
-    assert!(found.starts_with(&expected), "{found}");
-    assert!(
-        error("unknown")
-            .unwrap()
-            .contains("`xx` is not a known calendar")
-    );
+    assert_starts_with!(found, expected);
+    assert_contains!(error("unknown").unwrap(), "`xx` is not a known calendar");
     cluster.wait_for_state(&["other"], "adopted");
     assert_eq!(error("other"), None);
     let reported = |event: &serde_json::Value| {
@@ -180,22 +167,19 @@ fn run_starts_and_logs_the_error() {
     for (name, is_good) in [("de", 0), ("ok", 1)] {
         let line =
             format!("dayshift_calendar_last_reload_successful{{calendar=\"{name}\"}} {is_good}\n");
-        assert!(metrics.contains(&line), "{metrics}");
+        assert_contains!(metrics, line);
     }
 
     let status = cluster.dayshift(&["status", "--calendar", &calendar]);
     assert_eq!(status.status, 1, "{status:?}");
-    assert!(status.out.contains(&output), "{status:?}");
+    status.assert_out(&output);
     let warning = format!("warning: the calendar `de` cannot be read: {output}");
-    assert!(status.err.contains(&warning), "{status:?}");
+    status.assert_err(&warning);
     // Commands that do not need the dates work without them.
     let pause = cluster.dayshift(&["pause", "other", "--no-wait", "--calendar", &calendar]);
     assert_eq!(pause.status, 0, "{pause:?}");
-    assert!(pause.err.contains(&warning), "{pause:?}");
+    pause.assert_err(&warning);
     let sync = cluster.dayshift(&["sync", "named", "--no-wait", "--calendar", &calendar]);
     assert_eq!(sync.status, 1, "{sync:?}");
-    assert!(
-        sync.err.contains("is a calendar that cannot be read"),
-        "{sync:?}"
-    );
+    sync.assert_err("is a calendar that cannot be read");
 }

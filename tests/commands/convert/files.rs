@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::convert;
+use crate::rows::words;
 use crate::{program::dayshift, terminal::words::assert_escaped};
 
 const PEERS: &str = "tests/commands/convert/peers/downscaler.yaml";
@@ -41,7 +42,7 @@ fn writes_the_file_to_standard_output_and_findings_to_standard_error() {
             "   = in: Deployment team/web\n",
             "4 objects to convert, 0 warnings, 4 infos\n",
         ] {
-            assert!(err.contains(part), "{part}\n{err}");
+            assert_contains!(err, part);
         }
     }
 }
@@ -53,7 +54,7 @@ fn a_check_changes_nothing_and_ends_with_status_1() {
     let expected = format!(
         "{PEERS}:10:1: Deployment team/web\n  - downscaler/uptime\n  - downscaler/original-replicas\n  + dayshift/hours: \"06:00-23:00\"\n  + dayshift/timezone: \"Europe/Berlin\"\n  + dayshift/saved-replicas: \"3\" (a label)\n"
     );
-    assert!(out.contains(&expected), "{out}");
+    assert_contains!(out, expected);
     let (status, out, err) = convert(&["--check", "-"], AFTER);
     assert_eq!((status, out.as_str()), (0, ""));
     assert_eq!(err, "0 objects to convert, 0 warnings, 0 infos\n");
@@ -152,7 +153,7 @@ fn exit_status_distinguishes_a_finding_from_an_outage() {
     }
     let (_, out, err) = convert(&["-"], bad);
     assert_eq!(out, bad);
-    assert!(err.contains("error[syntax]"), "{err}");
+    assert_contains!(err, "error[syntax]");
 }
 
 /// A directory of manifests can have hundreds of equal findings. They are shown once, unless
@@ -167,7 +168,7 @@ fn a_check_lists_every_finding() {
     let (_, _, err) = convert(&["-"], &several);
     assert_eq!(err.matches("warning[no-equivalent]").count(), 1, "{err}");
     let more = "  = in: Deployment default/a\n  = and: 2 more objects; --check lists each\n\n";
-    assert!(err.contains(more), "{err}");
+    assert_contains!(err, more);
     let (_, _, err) = convert(&["--check", "-"], &several);
     assert_eq!(err.matches("warning[no-equivalent]").count(), 3, "{err}");
     for name in ["a", "b", "c"] {
@@ -204,16 +205,10 @@ fn converts_flags_of_other_tools_to_namespace_annotations() {
         "{out}"
     );
     let spans = web("downscaler/uptime: 08:00-20:00");
-    let defaults = [
-        "--default-timezone",
-        "Europe/Berlin",
-        "--default-weekframe",
-        "Mon-Fri",
-        "-",
-    ];
+    let defaults = words("--default-timezone Europe/Berlin --default-weekframe Mon-Fri -");
     let (status, out, _) = convert(&defaults, &spans);
     assert_eq!(status, 0);
-    assert!(out.contains("dayshift/hours: Mon-Fri 08:00-20:00"), "{out}");
+    assert_contains!(out, "dayshift/hours: Mon-Fri 08:00-20:00");
 }
 
 #[test]
@@ -238,14 +233,7 @@ fn converts_the_grace_period_flag_to_enforce() {
         assert!(err.contains(output), "{text}: {err}");
     }
     // A flag without an equivalent does not prevent the conversion of the others.
-    let flags = [
-        "--downtime-replicas",
-        "1",
-        "--grace-period",
-        "48h",
-        "-n",
-        "team",
-    ];
+    let flags = words("--downtime-replicas 1 --grace-period 48h -n team");
     let (status, out, _) = convert(&flags, "");
     assert_eq!(status, 1);
     assert_eq!(
@@ -333,10 +321,7 @@ fn converted_text_does_not_control_the_terminal() {
 fn the_page_explains_every_message() {
     let page = include_str!("../../../docs/guides/migrate.md");
     for topic in dayshift_manifest::convert::Topic::ALL {
-        assert!(
-            page.contains(&format!("\n| `{}` | ", topic.id())),
-            "{topic:?}"
-        );
+        assert_contains!(page, format!("\n| `{}` | ", topic.id()), "{topic:?}");
     }
 }
 
@@ -352,7 +337,7 @@ fn the_help_has_an_example_of_each_use() {
         "--default-uptime",
         "Exit status",
     ] {
-        assert!(out.contains(part), "{part}\n{out}");
+        assert_contains!(out, part);
     }
 }
 
@@ -363,19 +348,14 @@ fn messages_use_the_given_prefix() {
     let prefix = ["--annotation-prefix", "ours.example.com", "-"];
     let (status, out, err) = convert(&prefix, &text);
     assert_eq!(status, 0, "{err}");
-    assert!(
-        err.contains("the label ours.example.com/saved-replicas"),
-        "{err}"
-    );
+    assert_contains!(err, "the label ours.example.com/saved-replicas");
     assert!(!(out + &err).contains("dayshift/"), "{err}");
     let suppressed = web("ours.example.com/hours: 09:00-19:00\n    lint.ours.example.com/nope: x");
     let lint = ["lint", "--annotation-prefix", "ours.example.com", "-"];
     let ended = crate::program::dayshift_with(&[], &lint, &suppressed);
-    assert!(
-        ended
-            .out
-            .contains("such as lint.ours.example.com/start-without-stop"),
-        "{ended:?}"
+    assert_contains!(
+        ended.out,
+        "such as lint.ours.example.com/start-without-stop"
     );
 }
 
@@ -389,14 +369,14 @@ fn a_missing_file_is_named() {
     ] {
         assert_eq!(ran.status, 3, "{ran:?}");
         let said = "there is no file `nosuch`, so it was taken as the name of a workload";
-        assert!(ran.err.contains(said), "{}", ran.err);
+        ran.assert_err(said);
     }
     // A directory of that name exists.
     let ran = dayshift(&["convert", "tests"]);
-    assert!(ran.err.contains("write ./tests"), "{}", ran.err);
-    assert!(!ran.err.contains("there is no file"), "{}", ran.err);
+    ran.assert_err("write ./tests");
+    ran.assert_err_lacks("there is no file");
     let ran = dayshift(&["convert", "nosuch.yaml"]);
-    assert!(ran.err.contains("cannot read nosuch.yaml: "), "{}", ran.err);
+    ran.assert_err("cannot read nosuch.yaml: ");
     assert_eq!(ran.status, 3);
 }
 
@@ -419,7 +399,7 @@ fn proposes_a_named_schedule_if_five_objects_share_one() {
     let hint = "Many objects have the same schedule.";
     let (status, _, err) = convert(&["-"], &(fleet("a", 4, berlin) + &fleet("b", 4, tokyo)));
     assert_eq!(status, 0, "{err}");
-    assert!(!err.contains(hint), "{err}");
+    assert_lacks!(err, hint);
     let many = fleet("a", 5, berlin)
         + &fleet("b", 7, tokyo)
         + &fleet("c", 4, "Sat-Sun 10:00-12:00 Asia/Tokyo");

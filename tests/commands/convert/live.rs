@@ -112,13 +112,9 @@ fn reports_an_unreadable_namespace() {
     });
     let ran = convert(&cluster, &["-n", "dev"]);
     assert_eq!(ran.status, 3);
-    assert!(
-        ran.out
-            .starts_with("kubectl annotate deployment api -n dev "),
-        "{ran:?}"
-    );
+    assert_starts_with!(ran.out, "kubectl annotate deployment api -n dev ");
     let warning = "warning: not allowed to read the Namespace dev, so its annotations are not converted: 403: User \"me\" cannot get resource \"namespaces\"\n";
-    assert!(ran.err.contains(warning), "{}", ran.err);
+    ran.assert_err(warning);
 }
 
 #[test]
@@ -126,11 +122,7 @@ fn missing_live_objects_are_reported() {
     let cluster = cluster(&[]);
     let ran = convert(&cluster, &["deploy/web"]);
     assert_eq!(ran.status, 3);
-    assert!(
-        ran.err.contains("deployments/web is not in namespace dev"),
-        "{}",
-        ran.err
-    );
+    ran.assert_err("deployments/web is not in namespace dev");
     for args in [
         &["ds/web"][..],
         &["ns/Team"],
@@ -144,7 +136,7 @@ fn missing_live_objects_are_reported() {
     for args in [&["-n", "lab"][..], &["-n", "lab", "-l", "app=web"]] {
         let ran = convert(&cluster, args);
         assert_eq!(ran.status, 3, "{args:?}");
-        assert!(ran.err.contains("namespace lab does not exist"), "{ran:?}");
+        ran.assert_err("namespace lab does not exist");
     }
 }
 
@@ -155,12 +147,9 @@ fn quotes_the_message_of_a_busy_server() {
     cluster.api.fail_next(|_| true, Fault::Answer(busy));
     let ran = convert(&cluster, &["-A"]);
     assert_eq!(ran.status, 3);
-    assert!(
-        ran.err.starts_with(
-            "error: the API server is not available: 429: too many requests (the server is"
-        ),
-        "{}",
-        ran.err
+    assert_starts_with!(
+        ran.err,
+        "error: the API server is not available: 429: too many requests (the server is"
     );
 }
 
@@ -219,8 +208,8 @@ fn reports_live_objects_of_unsupported_kinds() {
         let ran = convert(&cluster, args);
         assert_eq!((ran.status, &*ran.out), (1, ""), "{}", ran.err);
         let output = "warning[other-kind]: dayshift does not scale a DaemonSet; its annotations stay as they are\n";
-        assert!(ran.err.contains(output), "{}", ran.err);
-        assert!(ran.err.contains("in: DaemonSet dev/agent\n"), "{}", ran.err);
+        ran.assert_err(output);
+        ran.assert_err("in: DaemonSet dev/agent\n");
     }
 }
 
@@ -249,10 +238,15 @@ fn converts_live_databases() {
             "dayshift/hours='Mon-Fri 08:00-20:00' dayshift/timezone=UTC downscaler/uptime-\n";
         let expected = ["rollout.argoproj.io", "cluster.postgresql.cnpg.io"]
             .map(|kind| format!("kubectl annotate {kind} db -n dev {words}"));
-        assert_eq!((ran.status, ran.out), (0, expected.concat()), "{}", ran.err);
+        assert_eq!(
+            (ran.status, &*ran.out),
+            (0, &*expected.concat()),
+            "{}",
+            ran.err
+        );
         for resource in ["rollouts.argoproj.io", "clusters.postgresql.cnpg.io"] {
             let output = format!("--kinds deployments,statefulsets,cronjobs,{resource}\n");
-            assert!(ran.err.contains(&output), "{}", ran.err);
+            ran.assert_err(&output);
         }
     }
 }

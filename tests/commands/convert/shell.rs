@@ -6,6 +6,7 @@ use std::{fs, path::Path, process::Command};
 use serde_json::{Value, json};
 
 use super::convert;
+use crate::rows::rows;
 use crate::{fake_server::Cluster, program::run};
 
 /// Values that a malicious user could write into a ScaledObject.
@@ -252,10 +253,7 @@ fn text_of_objects_never_runs_in_a_shell() {
             for command in commands(&err) {
                 let called = calls(directory.path(), &command);
                 assert_eq!(called.len(), 1, "{object}: {command}\n{called:#?}");
-                assert!(
-                    !called[0].contains("<--kubeconfig=MARK>"),
-                    "{object}: {called:?}"
-                );
+                assert_lacks!(called[0], "<--kubeconfig=MARK>", "{object}");
                 fs::remove_file(directory.path().join("calls")).unwrap();
             }
         }
@@ -268,15 +266,12 @@ fn text_of_objects_never_runs_in_a_shell() {
 fn live_objects_run_only_kubectl_in_a_shell() {
     let cluster = Cluster::new();
     cluster.api.namespace("team");
-    for (group, version, plural, kind) in [
-        ("kube-green.com", "v1alpha1", "sleepinfos", "SleepInfo"),
-        (
-            "autoscaling.alibabacloud.com",
-            "v1beta1",
-            "cronhorizontalpodautoscalers",
-            "CronHorizontalPodAutoscaler",
-        ),
-    ] {
+    for [group, version, plural, kind] in rows(
+        "
+            kube-green.com => v1alpha1 => sleepinfos => SleepInfo
+            autoscaling.alibabacloud.com => v1beta1 => cronhorizontalpodautoscalers => CronHorizontalPodAutoscaler
+        "
+    ) {
         cluster.api.serve_custom(group, version, plural, kind);
     }
     let mut created = 0;
@@ -306,6 +301,6 @@ fn live_objects_run_only_kubectl_in_a_shell() {
     assert_eq!(called.len(), ended.out.lines().count(), "{}", ended.out);
     assert!(!called.is_empty(), "{ended:?}");
     for it in called {
-        assert!(!it.contains("<--kubeconfig=MARK>"), "{it}");
+        assert_lacks!(it, "<--kubeconfig=MARK>");
     }
 }

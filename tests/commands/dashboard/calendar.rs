@@ -31,7 +31,7 @@ fn a_namespace_has_a_calendar_of_starts_stops_and_excluded_dates() {
     let at = lines.iter().position(|line| *line == day).unwrap();
     assert_eq!(lines[at + 2], "SUMMARY:No starts (dev)");
     assert_eq!(lines[at + 3], "DESCRIPTION:web");
-    assert!(answer.body.contains("SUMMARY:Stop 2 workloads (dev)"));
+    assert_contains!(answer.body, "SUMMARY:Stop 2 workloads (dev)");
     assert_eq!(served.get("/ns/other.ics").status, 404);
     let page = served.page("/ns/dev");
     let mut links = page.all("a").filter_map(|it| it.attribute("href"));

@@ -48,15 +48,11 @@ fn a_confirmed_sleep_does_not_replace_a_newer_wake() {
     by_a_colleague(&cluster, &["wake", "deploy/web", "--for", "5h"]);
     let wake = cluster.annotation("web", "wake-until").unwrap();
     let (page, result) = confirmed(&served, &preview);
-    assert!(
-        page.text().contains("Put to sleep 2 workloads"),
-        "{}",
-        page.text()
-    );
+    assert_contains!(page.text(), "Put to sleep 2 workloads");
     let output = format!(
         "deployment.apps/web: not put to sleep: changed since your preview: dayshift/wake-until is {wake} now"
     );
-    assert!(result.contains(&output), "{output}: {result}");
+    assert_contains!(result, output);
     assert_eq!(cluster.annotation("web", "sleep-until"), None);
     assert_eq!(cluster.annotation("web", "wake-until"), Some(wake));
     assert!(
@@ -105,8 +101,8 @@ fn a_wake_after_the_preview_is_not_replaced() {
         .annotate("dev", "web", "dayshift/pause", pause)
         .unwrap();
     let (_, result) = confirmed(&served, &preview);
-    assert!(result.contains("Put to sleep: failed"), "{result}");
-    assert!(result.contains("changed since your preview"), "{result}");
+    assert_contains!(result, "Put to sleep: failed");
+    assert_contains!(result, "changed since your preview");
     assert_eq!(cluster.annotation("web", "sleep-until"), None);
     assert_eq!(cluster.annotation("web", "pause"), Some("true".to_owned()));
 }
@@ -118,22 +114,22 @@ fn a_changed_namespace_is_not_overridden() {
     let fields = [("do", "pause"), ("namespace", "dev")];
     let preview = asked(&served, &fields);
     let page = Page::read(&preview.body);
-    assert!(page.text().contains("Pause 2 workloads"), "{}", page.text());
+    assert_contains!(page.text(), "Pause 2 workloads");
     for name in ["dev/web", "dev/api"] {
         assert!(page.all("li").any(|it| it.text == name), "{}", page.text());
     }
     by_a_colleague(&cluster, &["wake", "ns/dev", "--for", "5h"]);
     let (_, result) = confirmed(&served, &preview);
-    assert!(result.contains("Pause: failed"), "{result}");
+    assert_contains!(result, "Pause: failed");
     let output = "namespace/dev: not paused: changed since your preview: dayshift/wake-until is ";
-    assert!(result.contains(output), "{result}");
+    assert_contains!(result, output);
     assert_eq!(of_namespace(&cluster, "dayshift/pause"), None);
     assert!(of_namespace(&cluster, "dayshift/wake-until").is_some());
 
     let preview = asked(&served, &fields);
     cluster.deployment("new", 2, &[("hours", "00:00-24:00")]);
     let (_, result) = confirmed(&served, &preview);
-    assert!(result.contains("it would apply to dev/new too"), "{result}");
+    assert_contains!(result, "it would apply to dev/new too");
     assert_eq!(of_namespace(&cluster, "dayshift/pause"), None);
 }
 
@@ -150,14 +146,14 @@ fn objects_left_out_of_the_preview_are_not_changed() {
     ];
     let preview = asked(&served, &fields);
     let page = Page::read(&preview.body);
-    assert!(page.text().contains("Pause 1 workload"), "{}", page.text());
+    assert_contains!(page.text(), "Pause 1 workload");
     let hours = Some("Mon-Fri 09:00-17:00");
     cluster
         .api
         .annotate("dev", "bad", "dayshift/hours", hours)
         .unwrap();
     let (_, result) = confirmed(&served, &preview);
-    assert!(!result.contains("apps/bad"), "{result}");
+    assert_lacks!(result, "apps/bad");
     assert_eq!(cluster.annotation("bad", "pause"), None);
     assert!(cluster.annotation("web", "pause").is_some());
 }
@@ -186,10 +182,10 @@ fn reports_each_failure_and_a_failed_result() {
             is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", "you may not")))
         });
         let (_, result) = confirmed(&served, &preview);
-        assert!(result.contains(heading), "{heading}: {result}");
+        assert_contains!(result, heading);
         for it in failed {
             let output = format!("deployment.apps/{it}: ");
-            assert!(result.contains(&output), "{output}: {result}");
+            assert_contains!(result, output);
         }
     }
 }
@@ -222,8 +218,8 @@ fn a_shorter_override_needs_a_confirmation_of_its_own() {
     let named = "dev/web was awake until Sat 2099-11-28 05:16 UTC by jane (load test)";
     let preview = asked(&served, &both);
     let page = Page::read(&preview.body);
-    assert!(page.text().contains("1 override would end earlier"));
-    assert!(page.text().contains(named), "{}", page.text());
+    assert_contains!(page.text(), "1 override would end earlier");
+    assert_contains!(page.text(), named);
     let buttons: Vec<_> = page.all("button").map(|it| &*it.text).collect();
     for button in [
         "Wake 1 workload",
@@ -234,11 +230,8 @@ fn a_shorter_override_needs_a_confirmation_of_its_own() {
 
     let (_, result) = confirmed(&served, &preview);
     let said = "deployment.apps/web: not woken: it was awake until Sat 2099-11-28 05:16 UTC by jane (load test)";
-    assert!(result.contains(said), "{result}");
-    assert!(
-        result.contains("deployment.apps/api awake until"),
-        "{result}"
-    );
+    assert_contains!(result, said);
+    assert_contains!(result, "deployment.apps/api awake until");
     assert_eq!(
         cluster.annotation("web", "wake-until").as_deref(),
         Some(until)
@@ -248,7 +241,7 @@ fn a_shorter_override_needs_a_confirmation_of_its_own() {
         Some("load test")
     );
     // The result and its undo concern only the workload that was woken.
-    assert!(result.contains("1 workload changed"), "{result}");
+    assert_contains!(result, "1 workload changed");
 
     // A form without the button, as the primary button of another page would send it, does nothing.
     let one = [("do", "wake"), ("for", "30m"), ("object", "dev/deploy/web")];
@@ -283,11 +276,7 @@ fn a_shorter_override_of_a_namespace_needs_a_confirmation_too() {
     let served = Served::of(&cluster, &[]);
     let fields = [("do", "wake"), ("for", "1h"), ("namespace", "dev")];
     let page = Page::read(&asked(&served, &fields).body);
-    assert!(
-        page.text().contains("namespace/dev was awake until "),
-        "{}",
-        page.text()
-    );
+    assert_contains!(page.text(), "namespace/dev was awake until ");
     let buttons: Vec<_> = page.all("button").map(|it| &*it.text).collect();
     assert!(
         buttons.contains(&"Wake 2 workloads and end 1 override earlier"),
@@ -297,14 +286,6 @@ fn a_shorter_override_of_a_namespace_needs_a_confirmation_too() {
     assert_eq!(of_namespace(&cluster, "dayshift/wake-until"), before);
     let fields = [("do", "wake"), ("for", "9h"), ("namespace", "dev")];
     let page = Page::read(&asked(&served, &fields).body);
-    assert!(
-        !page.text().contains("would end earlier"),
-        "{}",
-        page.text()
-    );
-    assert!(
-        page.text().contains("; it was awake until "),
-        "{}",
-        page.text()
-    );
+    assert_lacks!(page.text(), "would end earlier");
+    assert_contains!(page.text(), "; it was awake until ");
 }

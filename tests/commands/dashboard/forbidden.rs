@@ -42,7 +42,7 @@ fn an_unreadable_kind_does_not_hide_the_others() {
                 verbs[0]
             );
             assert!(banner.starts_with(&expected), "{path}: {banner}");
-            assert!(banner.contains(&refusal(verbs[0], "cronjobs")), "{banner}");
+            assert_contains!(banner, refusal(verbs[0], "cronjobs"));
             assert!(page.text().contains("web"), "{path}: {}", page.text());
         }
         let timeline = served.page("/timeline");
@@ -62,7 +62,7 @@ fn without_readable_kinds_there_is_no_page() {
     let ran = cluster.dayshift(&["dashboard"]);
     assert_eq!(ran.status, 3, "{ran:?}");
     let expected = "error: not allowed to list ";
-    assert!(ran.err.starts_with(expected), "{ran:?}");
+    assert_starts_with!(ran.err, expected);
 }
 
 /// Workloads record the values that they inherit, so Namespaces matter only if no workload is
@@ -87,8 +87,8 @@ fn pages_mention_unreadable_namespaces_only_without_workloads() {
         panic!("{}", page.text());
     };
     let expected = "Namespaces cannot be read, so a workload that inherits its schedule is shown ";
-    assert!(banner.starts_with(expected), "{banner}");
-    assert!(banner.contains(&refusal("list", "namespaces")), "{banner}");
+    assert_starts_with!(banner, expected);
+    assert_contains!(banner, refusal("list", "namespaces"));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn shows_a_workload_without_permission_to_read_events() {
         refusal("list", "events")
     );
     for part in [&*output, "Two weeks", "Its annotations", "Commands"] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
+        assert_contains!(page.text(), part);
     }
     assert_eq!(banners(&page), Vec::<&str>::new());
 }
@@ -134,7 +134,7 @@ fn reports_a_forbidden_action_as_the_command_does() {
         ("object", "dev/deploy/api"),
     ];
     let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
-    assert!(result.contains(expected), "{expected}: {result}");
+    assert_contains!(result, expected);
     assert!(cluster.annotation("api", "pause").is_some());
     assert_eq!(cluster.annotation("web", "pause"), None);
 }
@@ -145,16 +145,13 @@ fn reports_a_forbidden_namespace_patch_as_the_command_does() {
     cluster.refuse(&["patch"], "namespaces");
     let ran = cluster.dayshift(&["pause", "ns/dev"]);
     let expected = ran.err.trim_end().strip_prefix("error: ").unwrap();
-    assert!(
-        expected.contains("cannot patch resource \"namespaces\""),
-        "{ran:?}"
-    );
+    assert_contains!(expected, "cannot patch resource \"namespaces\"", "{ran:?}");
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let fields = [("token", &*token), ("do", "pause"), ("namespace", "dev")];
     let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
     let expected = expected.split('`').next().unwrap();
-    assert!(result.contains(expected), "{expected}: {result}");
+    assert_contains!(result, expected);
 }
 
 /// If many workloads or several namespaces are selected, all workloads of their kinds are watched.
@@ -175,7 +172,7 @@ fn acts_on_readable_kinds_beside_an_unreadable_one() {
     let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
     let (_, lines) = result.split_once("Pause: ").unwrap();
     assert!(lines.starts_with("done"), "{result}");
-    assert!(!lines.contains("not allowed"), "{lines}");
+    assert_lacks!(lines, "not allowed");
 }
 
 /// An override of a Namespace also applies to kinds that the user may not read. The page states that
@@ -190,18 +187,15 @@ fn overrides_a_namespace_with_an_unreadable_kind() {
     let (page, result) = confirmed(&served, &post(&served, "/confirm", &fields));
     let output =
         "namespace/dev: CronJobs are not seen: not allowed to list CronJobs in namespace dev";
-    assert!(page.text().contains(output), "{}", page.text());
+    assert_contains!(page.text(), output);
     let api = cluster.api.get("Namespace", "", "dev").unwrap();
     assert!(
         api["metadata"]["annotations"]["dayshift/pause"].is_string(),
         "{result}"
     );
     let (_, lines) = result.split_once("Pause: ").unwrap();
-    assert!(lines.contains(output), "{lines}");
-    assert!(
-        lines.contains("no controller has acted on 2 workloads"),
-        "{lines}"
-    );
+    assert_contains!(lines, output);
+    assert_contains!(lines, "no controller has acted on 2 workloads");
 }
 
 /// Denied changes are shown per namespace before anything is written, and only the others are done.
@@ -240,9 +234,9 @@ fn the_preview_predicts_denied_changes() {
         "denied in namespace other: other/web",
         "Pause 3 workloads",
     ] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
+        assert_contains!(page.text(), part);
     }
-    assert!(result.contains("Pause: done"), "{result}");
+    assert_contains!(result, "Pause: done");
     let is_paused = |namespace: &str, name: &str| {
         let object = cluster.api.get("Deployment", namespace, name).unwrap();
         object["metadata"]["annotations"]["dayshift/pause"].is_string()
@@ -254,8 +248,8 @@ fn the_preview_predicts_denied_changes() {
     let text = Page::read(&post(&served, "/confirm", &fields).body)
         .text()
         .to_owned();
-    assert!(text.contains("Resume 1 workload"), "{text}");
-    assert!(!text.contains("namespace/other"), "{text}");
+    assert_contains!(text, "Resume 1 workload");
+    assert_lacks!(text, "namespace/other");
 }
 
 #[test]
@@ -313,8 +307,8 @@ fn rejects_a_namespace_outside_of_the_dashboard() {
         let asked = post(&served, "/confirm", &fields);
         let text = Page::read(&asked.body).text().to_owned();
         let output = format!("namespace/{namespace}: it has no visible workload");
-        assert!(text.contains(&output), "{text}");
-        assert!(text.contains("Nothing would change."), "{text}");
+        assert_contains!(text, output);
+        assert_contains!(text, "Nothing would change.");
     }
     let requests = cluster.api.requests().into_iter();
     let of_others = requests.filter(|it| it.verb == "patch" || it.namespace == "dev");
@@ -323,5 +317,5 @@ fn rejects_a_namespace_outside_of_the_dashboard() {
     let text = Page::read(&post(&served, "/confirm", &fields).body)
         .text()
         .to_owned();
-    assert!(text.contains("Pause 1 workload"), "{text}");
+    assert_contains!(text, "Pause 1 workload");
 }

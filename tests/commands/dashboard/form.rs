@@ -44,7 +44,7 @@ fn an_invalid_form_keeps_its_input() {
     assert_eq!(answer.status, 400, "{}", answer.body);
     let page = Page::read(&answer.body);
     let banner = page.all("p").find(|it| it.has_class("bad")).unwrap();
-    assert!(banner.text.starts_with("For: "), "{}", banner.text);
+    assert_starts_with!(banner.text, "For: ");
     assert_eq!(field(&page, "for").as_deref(), Some("2 fortnights"));
     assert_eq!(field(&page, "reason").as_deref(), Some("\"release\" <3"));
     let chosen = page
@@ -70,7 +70,7 @@ fn an_invalid_form_keeps_its_input() {
     // Without a selection there is no form to correct.
     let answer = post(&served, "/confirm", &[("token", &token), ("do", "pause")]);
     assert_eq!(answer.status, 400);
-    assert!(!answer.body.contains("method=\"post\""), "{}", answer.body);
+    assert_lacks!(answer.body, "method=\"post\"");
 }
 
 #[test]
@@ -140,21 +140,17 @@ fn shows_times_in_the_chosen_zone() {
     // The links keep the chosen zone, and the meaning of the annotation does not change.
     let links = page.all("a").filter_map(|it| it.attribute("href"));
     for link in links.filter(|it| it.starts_with("/timeline") || *it == "/") {
-        assert!(link.contains("tz=Pacific%2FHonolulu"), "{link}");
+        assert_contains!(link, "tz=Pacific%2FHonolulu");
     }
     for path in ["/", "/timeline", "/ns/dev"] {
         let page = served.page(&format!("{path}?tz=Pacific/Honolulu"));
         let head = page.all("div").find(|it| it.has_class("where")).unwrap();
-        assert!(head.text.contains("Pacific/Honolulu"), "{}", head.text);
+        assert_contains!(head.text, "Pacific/Honolulu");
     }
     let page = served.page("/timeline?tz=Pacific/Honolul");
     let banner = page.all("p").find(|it| it.has_class("banner")).unwrap();
-    assert!(banner.text.contains("Pacific/Honolul"), "{}", banner.text);
-    assert!(
-        banner.text.contains("is not a time zone"),
-        "{}",
-        banner.text
-    );
+    assert_contains!(banner.text, "Pacific/Honolul");
+    assert_contains!(banner.text, "is not a time zone");
 }
 
 #[test]

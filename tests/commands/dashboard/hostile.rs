@@ -60,11 +60,7 @@ fn escapes_text_of_annotations_and_events() {
     for (at, text) in TEXTS.into_iter().enumerate() {
         let page = served.page(&format!("/object/dev/deploy/hours-{at}"));
         // The annotation is shown on its own line, with the faulty part marked.
-        assert!(
-            page.text().contains(&shown(text)),
-            "{text}: {}",
-            page.text()
-        );
+        assert_contains!(page.text(), shown(text), "{text}");
         let page = served.page(&format!("/object/dev/deploy/good-{at}"));
         let cells: Vec<_> = page.all("td").map(|it| it.text.clone()).collect();
         assert!(cells.contains(&shown(text)), "{text}: {cells:?}");

@@ -44,13 +44,13 @@ fn every_response_has_security_headers() {
     )));
     for answer in &answers {
         let policy = answer.header("content-security-policy").unwrap();
-        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
-        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
-        assert!(policy.contains("base-uri 'none'"), "{policy}");
+        assert_starts_with!(policy, "default-src 'none'; ");
+        assert_contains!(policy, "frame-ancestors 'none'");
+        assert_contains!(policy, "base-uri 'none'");
         // No other script runs.
-        assert!(policy.contains(&script), "{script}: {policy}");
+        assert_contains!(policy, script);
         assert_eq!(policy.matches("script-src").count(), 1, "{policy}");
-        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_lacks!(policy, "unsafe");
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
             ("referrer-policy", "same-origin"),
@@ -97,7 +97,7 @@ fn rejects_dns_rebinding() {
             let answer = served.ask(&format!("GET {path} HTTP/1.1\r\nhost: {host}"));
             assert_eq!(answer.status, expected, "{host} {path}");
             if expected == 403 {
-                assert!(!answer.body.contains("web"), "{}", answer.body);
+                assert_lacks!(answer.body, "web");
                 Page::read(&answer.body);
             }
         }
@@ -144,7 +144,7 @@ fn listens_only_on_loopback() {
     ] {
         let refused = dayshift(&["dashboard", "--address", listen]);
         assert_eq!(refused.status, 2, "{refused:?}");
-        assert!(refused.err.contains("loopback"), "{refused:?}");
+        refused.assert_err("loopback");
         let refused = dayshift_with(&[], &["sandbox", "--dashboard", listen], "");
         assert_eq!(refused.status, 2, "{refused:?}");
     }

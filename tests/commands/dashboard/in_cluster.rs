@@ -3,6 +3,7 @@
 use std::{io::Write as _, net::TcpListener, time::Instant};
 
 use super::browser::{Page, Served};
+use crate::rows::words;
 use crate::{
     fake_server::Cluster,
     program::{dayshift, dayshift_with},
@@ -69,9 +70,9 @@ fn pages_use_the_state_of_the_controller() {
     }
     // The controller counts savings, and a dashboard without a controller does not.
     let counted = "saved since the controller started to count";
-    assert!(served.page("/").text().contains(counted));
+    assert_contains!(served.page("/").text(), counted);
     let asking = Served::of(&cluster, &[]);
-    assert!(!asking.page("/").text().contains(counted));
+    assert_lacks!(asking.page("/").text(), counted);
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn reports_an_invalid_or_used_address_at_startup() {
     ] {
         let refused = dayshift(&["run", "--dashboard-listen", wrong]);
         assert_eq!(refused.status, 2, "{refused:?}");
-        assert!(refused.err.contains("127.0.0.1:8081"), "{refused:?}");
+        refused.assert_err("127.0.0.1:8081");
         let refused = dayshift_with(&[("DAYSHIFT_DASHBOARD_LISTEN", wrong)], &["run"], "");
         assert_eq!(refused.status, 2, "{refused:?}");
     }
@@ -140,16 +141,10 @@ fn reports_an_invalid_or_used_address_at_startup() {
     let refused = cluster.dayshift(&args);
     assert_eq!(refused.status, 3, "{refused:?}");
     let expected = format!("cannot serve the dashboard on {address}: ");
-    assert!(refused.err.contains(&expected), "{refused:?}");
-    assert!(refused.err.contains("--dashboard-listen"), "{refused:?}");
+    refused.assert_err(&expected);
+    refused.assert_err("--dashboard-listen");
     // The same address for both servers is an error.
-    let args = [
-        "run",
-        "--listen",
-        "127.0.0.1:18471",
-        "--dashboard-listen",
-        "127.0.0.1:18471",
-    ];
+    let args = words("run --listen 127.0.0.1:18471 --dashboard-listen 127.0.0.1:18471");
     let refused = cluster.dayshift(&args);
     assert_eq!(refused.status, 3, "{refused:?}");
 }
@@ -190,7 +185,7 @@ fn a_login_requires_a_dashboard_a_proxy_and_no_impersonation() {
     ] {
         let refused = dayshift(&[&["run"], flags].concat());
         assert_eq!(refused.status, 2, "{flags:?}: {refused:?}");
-        assert!(refused.err.contains(output), "{output}: {refused:?}");
+        refused.assert_err(output);
     }
 }
 
@@ -226,7 +221,7 @@ fn a_user_without_known_permissions_sees_nothing() {
             let is_told = jane.body.contains("manifests/dashboard-login.yaml");
             assert_eq!(is_told, expected == 503, "{}", jane.body);
             for body in [anonymous.body, jane.body] {
-                assert!(!body.contains("web"), "{body}");
+                assert_lacks!(body, "web");
                 Page::read(&body);
             }
         }

@@ -90,14 +90,8 @@ fn the_printed_url_redirects_to_a_url_without_the_key() {
         assert_eq!(led.header("location"), Some(expected));
         assert_eq!(led.header("referrer-policy"), Some("no-referrer"));
         let cookie = led.header("set-cookie").unwrap();
-        assert!(
-            cookie.starts_with(&format!("dayshift-{}=", host.port())),
-            "{cookie}"
-        );
-        assert!(
-            cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"),
-            "{cookie}"
-        );
+        assert_starts_with!(cookie, format!("dayshift-{}=", host.port()));
+        assert_ends_with!(cookie, "; Path=/; HttpOnly; SameSite=Strict");
         let cookie = cookie.split(';').next().unwrap();
         let head = format!("GET {expected} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}");
         assert_eq!(served.send_bare(&head, b"").status, 200, "{expected}");

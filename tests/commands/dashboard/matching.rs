@@ -29,10 +29,9 @@ fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
     cluster.wait_until_seen(&["web-69", "api"]);
     let served = Served::of(&cluster, &[]);
     let timeline = served.page("/timeline?q=web-&page=2");
-    assert!(
-        timeline
-            .text()
-            .contains("all 60 workloads that match, on all 2 pages")
+    assert_contains!(
+        timeline.text(),
+        "all 60 workloads that match, on all 2 pages"
     );
     let (token, matching) = (token(&served), value(&timeline, "match"));
     assert_eq!(matching, "q=web-");
@@ -52,26 +51,20 @@ fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
         "Put to sleep 60 workloads",
         "Cancel",
     ] {
-        assert!(text.contains(part), "{part}: {text}");
+        assert_contains!(text, part);
     }
-    assert!(!text.contains("dev/api"), "{text}");
+    assert_lacks!(text, "dev/api");
     // Workloads with the same change share a row, behind which all their names are.
     assert_eq!(preview.all("tr").count(), 2, "{text}");
     assert!(preview.all("summary").any(|it| it.text == "60 workloads"));
     for number in 10..70 {
-        assert!(
-            text.contains(&format!("dev/web-{number}")),
-            "{number}: {text}"
-        );
+        assert_contains!(text, format!("dev/web-{number}"), "{number}");
     }
     let cancel = preview.all("a").find(|it| it.text == "Cancel").unwrap();
     assert_eq!(cancel.attribute("href"), Some("/timeline?q=web-"));
     let (_, result) = confirmed(&served, &asked);
-    assert!(
-        result.contains("Undo: follow the schedule again"),
-        "{result}"
-    );
-    assert!(result.contains("60 workloads changed"), "{result}");
+    assert_contains!(result, "Undo: follow the schedule again");
+    assert_contains!(result, "60 workloads changed");
     assert!(cluster.annotation("web-69", "sleep-until").is_some());
     assert_eq!(cluster.annotation("api", "sleep-until"), None);
 }
@@ -126,7 +119,7 @@ fn filters_by_label_and_team_select_workloads_and_are_kept() {
     let query = "label=app%3Dweb&team=team%3Dpayments";
     let timeline = served.page(&format!("/timeline?{query}"));
     let sort = timeline.all("a").find(|it| it.text == "Next").unwrap();
-    assert!(sort.attribute("href").unwrap().contains(query), "{sort:?}");
+    assert_contains!(sort.attribute("href").unwrap(), query);
     let token = token(&served);
     let fields = [
         ("token", &*token),
@@ -135,15 +128,11 @@ fn filters_by_label_and_team_select_workloads_and_are_kept() {
     ];
     let asked = post(&served, &format!("/confirm?{query}"), &fields);
     let preview = Page::read(&asked.body);
-    assert!(
-        preview.text().contains("Pause 2 workloads"),
-        "{}",
-        preview.text()
-    );
-    assert!(!preview.text().contains("api"), "{}", preview.text());
+    assert_contains!(preview.text(), "Pause 2 workloads");
+    assert_lacks!(preview.text(), "api");
     let cancel = preview.all("a").find(|it| it.text == "Cancel").unwrap();
     let kept = format!("/timeline?{query}");
     assert_eq!(cancel.attribute("href"), Some(&*kept));
     let (_, result) = confirmed(&served, &asked);
-    assert!(result.contains("deployment.apps/web"), "{result}");
+    assert_contains!(result, "deployment.apps/web");
 }

@@ -47,7 +47,7 @@ fn the_timeline_shows_named_schedules_and_filters_by_them() {
     assert_eq!(tokyo, "/timeline?schedule=office-tokyo");
     let page = served.page(&tokyo);
     assert_eq!(names(&page), ["api", "db"]);
-    assert!(page.text().contains("2 workloads of 4"), "{}", page.text());
+    assert_contains!(page.text(), "2 workloads of 4");
     assert!(names(&served.page("/timeline?schedule=night")).is_empty());
     let page = served.page("/object/dev/deploy/web");
     assert_eq!(
@@ -59,7 +59,7 @@ fn the_timeline_shows_named_schedules_and_filters_by_them() {
     let others = Cluster::new();
     others.deployment("plain", 1, &[("hours", "00:00-24:00")]);
     let page = Served::of(&others, &[]).page("/timeline");
-    assert!(!page.text().contains("Named schedule"), "{}", page.text());
+    assert_lacks!(page.text(), "Named schedule");
     assert!(page.all("th").all(|it| it.text != "Schedule"));
 }
 
@@ -82,7 +82,7 @@ fn a_workload_links_back_to_the_filtered_timeline() {
         // The page keeps the link when it stops reloading.
         let still = link(&page, "Wake, sleep, pause, resume, sync or restore");
         let still = served.page(still.split('#').next().unwrap());
-        assert!(link(&still, back).contains("schedule=office-tokyo"));
+        assert_contains!(link(&still, back), "schedule=office-tokyo");
     }
     // From the whole timeline, there is nothing to go back to.
     let object = link(&served.page("/timeline"), "api");

@@ -68,14 +68,14 @@ fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
         "my demo",
         "dayshift pause ns/dev",
     ] {
-        assert!(text.contains(part), "{part}: {text}");
+        assert_contains!(text, part);
     }
     let given = "dayshift/hoursMon-Fri 08:15-17:45Namespace1 workload";
     assert!(rows(&page).contains(&given), "{:?}", rows(&page));
-    assert!(!text.contains("elsewhere"), "{text}");
+    assert_lacks!(text, "elsewhere");
     let other = served.page("/ns/other?refresh=off");
-    assert!(other.text().contains("elsewhere"), "{}", other.text());
-    assert!(!other.text().contains("08:15"), "{}", other.text());
+    assert_contains!(other.text(), "elsewhere");
+    assert_lacks!(other.text(), "08:15");
     for path in ["/ns/gone", "/ns/", "/ns/..%2fdev", "/ns/dev/web"] {
         assert_eq!(served.get(path).status, 404, "{path}");
     }
@@ -93,8 +93,8 @@ fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
         let found = rows(&overview).into_iter().find(|it| it.starts_with(name));
         found.unwrap().to_owned()
     };
-    assert!(of("dev").starts_with("dev2: 1 paused, 1 "), "{}", of("dev"));
-    assert!(of("other").starts_with("other1: 1 "), "{}", of("other"));
+    assert_starts_with!(of("dev"), "dev2: 1 paused, 1 ");
+    assert_starts_with!(of("other"), "other1: 1 ");
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn a_namespace_page_lists_the_values_of_its_team() {
             assert!(rows.contains(&expected), "{expected}: {rows:?}");
         }
         // No workload uses the hours of the Namespace any more.
-        assert!(!page.text().contains("08:15"), "{}", page.text());
+        assert_lacks!(page.text(), "08:15");
         let other = served.page("/ns/other");
-        assert!(!other.text().contains("Asia/Tokyo"), "{}", other.text());
+        assert_lacks!(other.text(), "Asia/Tokyo");
     }
 }
 
@@ -148,12 +148,8 @@ fn pauses_a_whole_namespace_from_its_page() {
         ("namespace", &*named("namespace")),
     ];
     let (preview, result) = confirmed(&served, &post(&served, "/confirm", &fields));
-    assert!(
-        preview.text().contains("Pause 2 workloads"),
-        "{}",
-        preview.text()
-    );
-    assert!(result.contains("namespace/dev paused: 2 of 2"), "{result}");
+    assert_contains!(preview.text(), "Pause 2 workloads");
+    assert_contains!(result, "namespace/dev paused: 2 of 2");
     // While a page refreshes itself, it has no form whose input could be lost.
     let live = served.get("/ns/dev");
     assert!(live.header("refresh").is_some() && !live.body.contains("method=\"post\""));
@@ -207,6 +203,6 @@ fn a_namespace_page_shows_the_events_that_may_be_read() {
         refusal("list", "events")
     );
     for part in [&*output, "Overrides", "dayshift/hours"] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
+        assert_contains!(page.text(), part);
     }
 }

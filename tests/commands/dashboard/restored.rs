@@ -51,22 +51,16 @@ fn restore_starts_stopped_workloads_without_a_controller() {
         "Starts 3 replicas",
         "dev/up: nothing to restore",
     ] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
+        assert_contains!(page.text(), part);
     }
-    assert!(
-        result.contains("deployment.apps/left restored, 0 -> 3"),
-        "{result}"
-    );
+    assert_contains!(result, "deployment.apps/left restored, 0 -> 3");
     assert_eq!(cluster.api.replicas("dev", "left"), Some(3));
-    assert!(!result.contains("Undo"), "{result}");
+    assert_lacks!(result, "Undo");
 
     // A whole namespace: only its stopped workloads, and a schedule continues later.
     let asked = asked(&served, &[("do", "restore"), ("namespace", "dev")]);
     let text = Page::read(&asked.body).text().to_owned();
-    assert!(
-        text.contains("a controller acts again at the next boundary"),
-        "{text}"
-    );
+    assert_contains!(text, "a controller acts again at the next boundary");
     assert!(text.contains("0 → 4") && !text.contains("dev/up"), "{text}");
 }
 
@@ -80,7 +74,7 @@ fn the_preview_names_the_capacity_and_the_delays_of_starts() {
         &[("do", "wake"), ("for", "2h"), ("namespace", "dev")],
     );
     let text = Page::read(&asked.body).text().to_owned();
-    assert!(text.contains("Starts 4 replicas"), "{text}");
+    assert_contains!(text, "Starts 4 replicas");
     let delayed = "1 workload can start later, because of dayshift/after: the dependencies must be ready first.";
-    assert!(text.contains(delayed), "{text}");
+    assert_contains!(text, delayed);
 }

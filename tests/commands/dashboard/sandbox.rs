@@ -6,16 +6,13 @@ use super::browser::Served;
 fn the_sandbox_shows_a_week_the_next_changes_and_savings() {
     let served = Served::sandbox(&[]);
     let printed = served.before.join("\n");
-    assert!(
-        printed.contains("7 d from Fri 2026-10-23 08:00:00"),
-        "{printed}"
-    );
+    assert_contains!(printed, "7 d from Fri 2026-10-23 08:00:00");
     let overview = served.page("/");
     let text = overview.text();
-    assert!(text.contains("Fri 2026-10-30 08:0"), "{text}");
-    assert!(
-        text.contains(" saved since the controller started to count, Fri 2026-10-23 08:00 UTC"),
-        "{text}"
+    assert_contains!(text, "Fri 2026-10-30 08:0");
+    assert_contains!(
+        text,
+        " saved since the controller started to count, Fri 2026-10-23 08:00 UTC"
     );
     assert!(
         overview.all("td").any(|it| it.has_class("countdown")),
@@ -53,7 +50,7 @@ fn simulated_time_passes_in_real_time() {
     ];
     let served = Served::sandbox(&[&args[..], &["--timezone", "Europe/Berlin"]].concat());
     let printed = served.before.join("\n");
-    assert!(!printed.contains("stop    "), "{printed}");
+    assert_lacks!(printed, "stop    ");
     // The stop at 19:00 comes one second after the page.
     let begun = std::time::Instant::now();
     loop {
@@ -62,11 +59,7 @@ fn simulated_time_passes_in_real_time() {
             .all("span")
             .any(|it| it.has_class("badge") && it.text == "stopped")
         {
-            assert!(
-                page.text().contains("by the stop of Fri 2026-11-20 19:00"),
-                "{}",
-                page.text()
-            );
+            assert_contains!(page.text(), "by the stop of Fri 2026-11-20 19:00");
             return;
         }
         assert!(

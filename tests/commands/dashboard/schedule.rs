@@ -60,7 +60,7 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
         "metadata:\n  annotations:\n    dayshift/hours: \"Mon-Fri 09:00-17:00\"\n    \
          dayshift/timezone: \"Europe/Berlin\"",
     ] {
-        assert!(text.contains(part), "{part}: {text}");
+        assert_contains!(text, part);
     }
     assert_eq!(page.cells("Running"), ["168 h", "40 h", "−128 h"]);
     let used = [
@@ -86,8 +86,8 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
     let (_, result) = confirmed(&served, &asked);
     let written = "deployment.apps/web annotated dayshift/hours=Mon-Fri 09:00-17:00 \
                    dayshift/timezone=Europe/Berlin";
-    assert!(result.contains(written), "{result}");
-    assert!(result.contains("Undo: the former schedule"), "{result}");
+    assert_contains!(result, written);
+    assert_contains!(result, "Undo: the former schedule");
     assert_eq!(cluster.annotation("web", "hours").as_deref(), Some(OFFICE));
     assert_eq!(
         cluster.annotation("api", "hours").as_deref(),
@@ -142,11 +142,7 @@ fn shows_money_with_a_price() {
     let page = Page::read(&edited(&served, &[("hours", OFFICE)]).body);
     // 2 replicas with half a core each: 0.50 EUR an hour.
     assert_eq!(page.cells("Cost"), ["84.00 EUR", "20.00 EUR", "−64.00 EUR"]);
-    assert!(
-        page.text().contains("(64.00 EUR) a week"),
-        "{}",
-        page.text()
-    );
+    assert_contains!(page.text(), "(64.00 EUR) a week");
 }
 
 #[test]
@@ -164,22 +160,14 @@ fn rejects_a_schedule_in_the_words_of_the_command_and_keeps_the_values() {
         let answer = edited(&served, &[("hours", hours), ("except", "2026-12-24")]);
         assert_eq!(answer.status, 400, "{}", answer.body);
         let page = Page::read(&answer.body);
-        assert!(
-            page.text().contains(&expected),
-            "{expected}: {}",
-            page.text()
-        );
+        assert_contains!(page.text(), expected);
         assert_eq!(field(&page, "hours").as_deref(), Some(hours));
         assert_eq!(field(&page, "except").as_deref(), Some("2026-12-24"));
         assert_eq!(field(&page, "plan"), None);
     }
     let answer = edited(&served, &[("hours", "")]);
     assert_eq!(answer.status, 400, "{}", answer.body);
-    assert!(
-        answer.body.contains("it would have no schedule"),
-        "{}",
-        answer.body
-    );
+    assert_contains!(answer.body, "it would have no schedule");
     assert_eq!(patches(&cluster), 0);
 }
 
@@ -249,7 +237,7 @@ fn forged_and_oversized_forms_change_nothing() {
         let answer = post(&served, "/confirm", &[&schedule[..], &fields].concat());
         assert_eq!(answer.status, status, "{fields:?}: {}", answer.body);
         let page = Page::read(&answer.body);
-        assert!(page.text().contains(output), "{output}: {}", page.text());
+        assert_contains!(page.text(), output);
         assert_eq!(field(&page, "plan"), None, "{output}");
         assert!(answer.body.len() < 100_000, "{}", answer.body.len());
     }
@@ -287,7 +275,7 @@ fn the_edges_of_the_week_are_those_of_the_times_in_the_form() {
     let found = edges(&editor).unwrap();
     // Five days of the seven that are drawn.
     assert_eq!(found.split(' ').count(), 10, "{found}");
-    assert!(found.starts_with("hours,0,"), "{found}");
+    assert_starts_with!(found, "hours,0,");
     let script = editor.all("script").count();
     assert_eq!(script, 1);
     assert_eq!(edges(&served.page("/object/dev/deploy/web/schedule")), None);
@@ -309,7 +297,7 @@ fn stop_after_is_checked_by_the_parser_and_written() {
         let answer = edited(&served, &[("stop-after", after)]);
         assert_eq!(answer.status, 400, "{}", answer.body);
         let page = Page::read(&answer.body);
-        assert!(page.text().contains(output), "{output}: {}", page.text());
+        assert_contains!(page.text(), output);
         assert_eq!(field(&page, "stop-after").as_deref(), Some(after));
     }
     assert_eq!(patches(&cluster), 0);
@@ -340,7 +328,7 @@ fn shows_the_yaml_to_commit_for_a_managed_workload() {
         "Argo CD manages this workload",
         "    dayshift/hours: \"Mon-Fri 09:00-17:00\"",
     ] {
-        assert!(text.contains(part), "{part}: {text}");
+        assert_contains!(text, part);
     }
     assert_eq!(field(&page, "plan"), None, "there is no button");
     let token = token(&served);
@@ -360,7 +348,7 @@ fn a_schedule_that_was_edited_since_the_preview_is_not_replaced() {
         .annotate("dev", "web", "dayshift/hours", theirs)
         .unwrap();
     let (_, result) = confirmed(&served, &asked);
-    assert!(result.contains("New schedule: failed"), "{result}");
+    assert_contains!(result, "New schedule: failed");
     assert_eq!(cluster.annotation("web", "hours").as_deref(), theirs);
 }
 
@@ -372,8 +360,8 @@ fn a_named_schedule_is_accepted_although_its_times_are_unknown() {
     let asked = edited(&served, &[("hours", ""), ("schedule", "office-tokyo")]);
     let page = Page::read(&asked.body);
     let text = page.text();
-    assert!(text.contains("are not known here"), "{text}");
-    assert!(text.contains("Its hours cannot be compared."), "{text}");
+    assert_contains!(text, "are not known here");
+    assert_contains!(text, "Its hours cannot be compared.");
     confirmed(&served, &asked);
     assert_eq!(
         cluster.annotation("web", "schedule").as_deref(),

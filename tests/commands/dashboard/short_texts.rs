@@ -11,8 +11,8 @@ fn folds_a_day_with_many_changes() {
     let served = Served::of(&cluster, &[]);
     let page = served.page("/object/dev/deploy/often");
     let text = page.text();
-    assert!(text.contains("60 changes, 03:00 to 03:59"), "{text}");
-    assert!(!text.contains("start 03:02"), "{text}");
+    assert_contains!(text, "60 changes, 03:00 to 03:59");
+    assert_lacks!(text, "start 03:02");
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn names_the_end_of_a_wake_as_status_does() {
     ];
     state(&cluster, "woken", &labels);
     let status = cluster.dayshift(&["status"]).out;
-    assert!(status.contains("wake ends "), "{status}");
+    assert_contains!(status, "wake ends ");
     let served = Served::of(&cluster, &[]);
     for path in ["/object/dev/deploy/woken", "/timeline", "/ns/dev"] {
         let page = served.page(path);

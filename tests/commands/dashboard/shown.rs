@@ -110,8 +110,8 @@ fn the_pages_agree_with_status_and_plan() {
         }
         for problem in workload["problems"].as_array().unwrap() {
             let message = problem["message"].as_str().unwrap().replace('`', "");
-            assert!(text.contains(&message), "{text}");
-            assert!(text.contains("Mon-Fry 09:00-17:00\n    ^^^"), "{text}");
+            assert_contains!(text, message);
+            assert_contains!(text, "Mon-Fry 09:00-17:00\n    ^^^");
         }
         if name != "left" {
             same_as_plan(&cluster, name, &page); // a workload without a schedule has no plan
@@ -119,11 +119,7 @@ fn the_pages_agree_with_status_and_plan() {
     }
     let broken = served.page("/");
     let first = broken.all("li").find(|it| it.has_class("finding")).unwrap();
-    assert!(
-        first.text.starts_with("error dev/broken: dayshift/hours: "),
-        "{}",
-        first.text
-    );
+    assert_starts_with!(first.text, "error dev/broken: dayshift/hours: ");
     let reported = cluster.dayshift(&["status", "-A"]).out;
     let warned: Vec<_> = reported
         .lines()
@@ -169,10 +165,7 @@ fn same_as_plan(cluster: &Cluster, name: &str, page: &Page) {
             *at,
             "{name}: {words}"
         );
-        assert!(
-            words.starts_with(planned["action"].as_str().unwrap()),
-            "{name}: {words}"
-        );
+        assert_starts_with!(words, planned["action"].as_str().unwrap(), "{name}");
         let count = planned["replicas"].as_u64();
         let arrow = count.map(|count| format!(" → {count}"));
         assert_eq!(words.contains('→'), arrow.is_some(), "{name}: {words}");
@@ -364,7 +357,7 @@ fn all_pages_use_the_configured_prefix() {
     let served = Served::of(&empty, &["--annotation-prefix", "acme.io"]);
     let page = served.page("/");
     let proposed = "kubectl annotate deploy/web acme.io/hours=\"Mon-Fri 09:00-19:00\"";
-    assert!(page.text().contains(proposed), "{}", page.text());
+    assert_contains!(page.text(), proposed);
     let cluster = Cluster::new();
     cluster.deployment("web", 2, &[]);
     for (key, text) in [
@@ -376,11 +369,7 @@ fn all_pages_use_the_configured_prefix() {
     let served = Served::of(&cluster, &["--annotation-prefix", "acme.io"]);
     for path in ["/", "/timeline", "/object/dev/deploy/web?refresh=off"] {
         let page = served.page(path);
-        assert!(page.text().contains("web"), "{}", page.text());
-        assert!(
-            !page.text().contains("dayshift/"),
-            "{path}: {}",
-            page.text()
-        );
+        assert_contains!(page.text(), "web");
+        assert_lacks!(page.text(), "dayshift/", "{path}");
     }
 }

@@ -56,9 +56,9 @@ fn suggests_a_later_stop_after_repeated_wakes() {
     fields.push(("token", &*token));
     let preview = Page::read(&post(&served, "/confirm", &fields).body);
     let preview = preview.text();
-    assert!(preview.contains("New schedule for"), "{preview}");
-    assert!(preview.contains("dayshift/hours=09:00-20:15"), "{preview}");
-    assert!(!preview.contains("dayshift/wake-on-request"), "{preview}");
+    assert_contains!(preview, "New schedule for");
+    assert_contains!(preview, "dayshift/hours=09:00-20:15");
+    assert_lacks!(preview, "dayshift/wake-on-request");
 }
 
 #[test]

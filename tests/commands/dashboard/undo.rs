@@ -74,11 +74,7 @@ fn undo_restores_the_former_end_and_reason() {
         let plan = woken(&served, action, last);
         assert_ne!(ends(&cluster), before);
         let result = served.page(&format!("/result/{plan}"));
-        assert!(
-            result.text().contains("Undo: 1 former override again"),
-            "{}",
-            result.text()
-        );
+        assert_contains!(result.text(), "Undo: 1 former override again");
         let seen = || {
             served
                 .page("/object/dev/deploy/web")
@@ -127,7 +123,7 @@ fn undo_needs_a_completed_action_of_the_same_browser() {
         ("object", "dev/deploy/web"),
     ];
     let asked = post(&served, "/confirm", &fields);
-    assert!(asked.body.contains("name=\"plan\""));
+    assert_contains!(asked.body, "name=\"plan\"");
     let fields = [("token", &*token), ("do", "undo"), ("plan", "1")];
     assert_eq!(post(&served, "/confirm", &fields).status, 409);
     confirmed(&served, &asked);

@@ -66,7 +66,7 @@ fn compares_both_schedules_side_by_side() {
     ];
     assert_eq!(page.cells("Used"), used);
     let fewer = "69 % fewer replica-hours than now, in seven days";
-    assert!(page.text().contains(fewer), "{}", page.text());
+    assert_contains!(page.text(), fewer);
     assert_eq!(page.cells("Starts")[1], "15");
     assert_eq!(page.cells("Starts Mon-Fri 09:00-17:00"), ["0", "15", "+15"]);
     let text = page.text();
@@ -74,7 +74,7 @@ fn compares_both_schedules_side_by_side() {
         "kubectl annotate namespace/dev --overwrite dayshift/hours='Mon-Fri 09:00-17:00'",
         "3 workloads with a schedule of their own keep it",
     ] {
-        assert!(text.contains(part), "{part}: {text}");
+        assert_contains!(text, part);
     }
     let weeks = page.all("svg").filter(|it| it.has_class("week")).count();
     assert_eq!(weeks, 3, "the tried schedule and the two present ones");
@@ -144,10 +144,7 @@ fn names_running_workloads_that_would_be_outside_of_the_hours() {
     assert_eq!(interrupted(&page), ["dev/api", "dev/batch", "dev/web"]);
     let page = served.page("/ns/dev/what-if?hours=00:00-24:00");
     assert!(interrupted(&page).is_empty(), "{}", page.text());
-    assert!(
-        page.text()
-            .contains("No running workload would be interrupted.")
-    );
+    assert_contains!(page.text(), "No running workload would be interrupted.");
 }
 
 #[test]
@@ -166,7 +163,7 @@ fn rejects_what_cannot_be_tried() {
         (&*long, "it can have 1000 bytes"),
     ] {
         let page = served.page(&format!("/ns/dev/what-if?{query}"));
-        assert!(page.text().contains(output), "{output}: {}", page.text());
+        assert_contains!(page.text(), output);
         assert!(page.all("table").next().is_none(), "{output}");
     }
     for path in ["/ns/gone/what-if", "/ns/dev/what-if/more", "/ns//what-if"] {
@@ -202,5 +199,5 @@ fn bounds_the_work_for_two_thousand_different_workloads() {
     assert_eq!(answer.status, 200);
     assert!(answer.body.len() < MAX_BYTES, "{}", answer.body.len());
     let page = Page::read(&answer.body);
-    assert!(page.text().contains("Left out: "), "{}", page.text());
+    assert_contains!(page.text(), "Left out: ");
 }

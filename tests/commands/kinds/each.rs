@@ -123,9 +123,9 @@ fn lint_rejects_a_count_on_a_cron_job() {
     );
     let (status, output, _) = dayshift(&["lint", "-"], &with_count);
     assert_eq!(status, 1);
-    assert!(
-        output[0].starts_with("error[bad-count]: `3` has no meaning on a CronJob"),
-        "{output:#?}"
+    assert_starts_with!(
+        output[0],
+        "error[bad-count]: `3` has no meaning on a CronJob"
     );
     let help = output.iter().find(|line| line.starts_with("= help"));
     assert_eq!(help.unwrap(), "= help: remove the annotation");

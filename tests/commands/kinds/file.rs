@@ -4,7 +4,8 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use crate::program::dayshift_with;
+use crate::program::{Ended, dayshift_with};
+use crate::rows::{rows, words};
 
 const ROWS: &str = r#"
 - resource: widgets.example.com
@@ -44,13 +45,7 @@ spec: {replicas: 3}
 
 const KINDS: &str = "widgets.example.com,gadgets.example.com,gizmos.example.com";
 
-struct CommandOutput {
-    status: i32,
-    out: String,
-    err: String,
-}
-
-fn dayshift(rows: &str, args: &[&str], input: &str) -> CommandOutput {
+fn dayshift(rows: &str, args: &[&str], input: &str) -> Ended {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("kinds.yaml");
     fs::write(&file, rows).unwrap();
@@ -61,7 +56,7 @@ fn dayshift(rows: &str, args: &[&str], input: &str) -> CommandOutput {
         .collect();
     let ended = dayshift_with(&[], &args, input);
     let tidy = |text: &str| text.replace(file, "KINDS.yaml");
-    CommandOutput {
+    Ended {
         status: ended.status,
         out: tidy(&ended.out),
         err: tidy(&ended.err),
@@ -75,17 +70,7 @@ fn plans_a_user_defined_kind() {
         ["--kinds", KINDS, "--kind-file", "KINDS.yaml"],
         ["--kind-file", "KINDS.yaml", "--kinds", KINDS],
     ] {
-        let plan = [
-            "plan",
-            "-f",
-            "-",
-            "-o",
-            "table",
-            "--from",
-            "2026-11-23",
-            "--days",
-            "1",
-        ];
+        let plan = words("plan -f - -o table --from 2026-11-23 --days 1");
         let ended = dayshift(ROWS, &[&plan[..], &flags[..]].concat(), OBJECTS);
         assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -126,7 +111,7 @@ fn lint_reports_an_unexpected_value_in_the_field_of_a_user_defined_kind() {
     let ended = dayshift(ROWS, &flags, &odd);
     assert_eq!(ended.status, 1);
     let output = "spec.paused is `soon`, not true or false";
-    assert!(ended.out.contains(output), "{}", ended.out);
+    ended.assert_out(output);
     // Without other files, the kind file itself is checked.
     let ended = dayshift(ROWS, &["lint", "--kind-file", "KINDS.yaml"], "");
     assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
@@ -137,126 +122,36 @@ fn lint_reports_an_unexpected_value_in_the_field_of_a_user_defined_kind() {
 fn reports_an_invalid_definition_and_uses_the_others() {
     let with = |row: &str| format!("{ROWS}- {{{row}}}\n");
     let thing = "resource: things.example.com, kind: Thing";
-    for (row, at, output) in [
-        (
-            "kind: Thing, field: spec.off, stopped: true",
-            "",
-            "`resource` is missing",
-        ),
-        (
-            "resource: things, kind: Thing, field: spec.off",
-            "things",
-            "`things` has no group",
-        ),
-        (
-            "resource: things.example.com, field: spec.off",
-            "",
-            "`kind` is missing",
-        ),
-        ("THING, stopped: true", "", "`field` is missing"),
-        (
-            "THING, field: status.off",
-            "status",
-            "`status.off` is not a field of spec",
-        ),
-        (
-            "THING, field: spec.template.off",
-            "spec",
-            "a kind definition cannot name `spec.template.off`",
-        ),
-        ("THING, field: spec.off", "", "`stopped` is missing"),
-        (
-            "THING, field: spec.off, stopped: 3",
-            "3}",
-            "`3` is not true, false or a text",
-        ),
-        (
-            "THING, field: spec.off, stopped: true, running: true",
-            "true}",
-            "`true` is not another value like that of `stopped`",
-        ),
-        (
-            "THING, field: spec.off, stopped: true, running: \"no\"",
-            "\"no",
-            "`no` is not another value like that of `stopped`",
-        ),
-        (
-            "THING, field: spec.on, stopped: false, absent: stopped",
-            "stopped}",
-            "so its value while running is unknown",
-        ),
-        (
-            "THING, field: spec.on, stopped: false, absent: off",
-            "off}",
-            "`off` is not running or stopped",
-        ),
-        (
-            "THING, field: spec.replicas, stopped: true",
-            "spec",
-            "spec.replicas is a count",
-        ),
-        (
-            "THING, annotation: e.com/off, stopped: on",
-            "on}",
-            "`on` is true or false to YAML, and an annotation is a text; write stopped: \"on\"",
-        ),
-        (
-            "THING, annotation: e.com/n, field: spec.n",
-            "e.com",
-            "`field` cannot be combined with `annotation`",
-        ),
-        (
-            "THING, annotation: e.com/n, holds: replicas",
-            "replicas",
-            "only a field directly below spec can hold a count",
-        ),
-        (
-            "THING, field: spec.at, holds: time",
-            "time",
-            "only an annotation can hold a time",
-        ),
-        (
-            "THING, field: spec.n, holds: exact, stopped: 0",
-            "0}",
-            "a definition with holds: exact has no on/off values",
-        ),
-        (
-            "THING, field: spec.off, holds: lights",
-            "lights",
-            "`lights` is not switch, replicas, exact or time",
-        ),
-        ("THING, feild: spec.off", "feild", "did you mean `field`?"),
-        (
-            "THING, field: spec.off, stopped: true, instances: size",
-            "size",
-            "`size` is not a field of spec",
-        ),
-        (
-            "THING, field: spec.off, stopped: true, resources: spec.template.cpu",
-            "spec",
-            "a kind definition cannot name `spec.template.cpu`",
-        ),
-        (
-            "THING, field: spec.n, holds: exact, instances: spec.size",
-            "spec",
-            "the count of this definition is already the number of its instances",
-        ),
-        (
-            "resource: mariadbs.k8s.mariadb.com, kind: MariaDB, field: spec.suspend, stopped: true",
-            "",
-            "dayshift cannot stop a MariaDB: its spec.suspend only keeps",
-        ),
-        (
-            "resource: widgets.example.com, kind: Widget, field: spec.off, stopped: true",
-            "",
-            "already has a definition of this resource",
-        ),
-        (
-            "resource: clusters.postgresql.cnpg.io, kind: Cluster, field: spec.off, stopped: true",
-            "",
-            "already has a definition of this resource",
-        ),
-    ] {
+    for [row, at, output] in rows(
+        r#"
+            kind: Thing, field: spec.off, stopped: true =>  => `resource` is missing
+            resource: things, kind: Thing, field: spec.off => things => `things` has no group
+            resource: things.example.com, field: spec.off =>  => `kind` is missing
+            THING, stopped: true =>  => `field` is missing
+            THING, field: status.off => status => `status.off` is not a field of spec
+            THING, field: spec.template.off => spec => a kind definition cannot name `spec.template.off`
+            THING, field: spec.off =>  => `stopped` is missing
+            THING, field: spec.off, stopped: 3 => 3} => `3` is not true, false or a text
+            THING, field: spec.off, stopped: true, running: true => true} => `true` is not another value like that of `stopped`
+            THING, field: spec.off, stopped: true, running: "no" => "no => `no` is not another value like that of `stopped`
+            THING, field: spec.on, stopped: false, absent: stopped => stopped} => so its value while running is unknown
+            THING, field: spec.on, stopped: false, absent: off => off} => `off` is not running or stopped
+            THING, field: spec.replicas, stopped: true => spec => spec.replicas is a count
+            THING, annotation: e.com/off, stopped: on => on} => `on` is true or false to YAML, and an annotation is a text; write stopped: "on"
+            THING, annotation: e.com/n, field: spec.n => e.com => `field` cannot be combined with `annotation`
+            THING, annotation: e.com/n, holds: replicas => replicas => only a field directly below spec can hold a count
+            THING, field: spec.at, holds: time => time => only an annotation can hold a time
+            THING, field: spec.n, holds: exact, stopped: 0 => 0} => a definition with holds: exact has no on/off values
+            THING, field: spec.off, holds: lights => lights => `lights` is not switch, replicas, exact or time
+            THING, feild: spec.off => feild => did you mean `field`?
+            THING, field: spec.off, stopped: true, instances: size => size => `size` is not a field of spec
+            THING, field: spec.off, stopped: true, resources: spec.template.cpu => spec => a kind definition cannot name `spec.template.cpu`
+            THING, field: spec.n, holds: exact, instances: spec.size => spec => the count of this definition is already the number of its instances
+            resource: mariadbs.k8s.mariadb.com, kind: MariaDB, field: spec.suspend, stopped: true =>  => dayshift cannot stop a MariaDB: its spec.suspend only keeps
+            resource: widgets.example.com, kind: Widget, field: spec.off, stopped: true =>  => already has a definition of this resource
+            resource: clusters.postgresql.cnpg.io, kind: Cluster, field: spec.off, stopped: true =>  => already has a definition of this resource
+        "#,
+    ) {
         let row = &row.replace("THING", thing);
         let line = format!("- {{{row}}}");
         let column = if at.is_empty() {
@@ -295,16 +190,8 @@ fn reports_an_invalid_definition_and_uses_the_others() {
             "{row}: {}",
             ended.out
         );
-        assert!(
-            ended.out.contains("widgets.example.com/one"),
-            "{row}: {}",
-            ended.out
-        );
-        assert!(
-            ended.err.starts_with("warning: KINDS.yaml:12:"),
-            "{row}: {}",
-            ended.err
-        );
+        assert_contains!(ended.out, "widgets.example.com/one", "{row}");
+        assert_starts_with!(ended.err, "warning: KINDS.yaml:12:", "{row}");
     }
 }
 
@@ -344,10 +231,10 @@ fn reports_definitions_beyond_the_limit() {
     ];
     let ended = dayshift(&rows, &plan, &objects.concat());
     assert_eq!(ended.status, 0, "{}", ended.err);
-    assert!(ended.out.contains("k199s.example.com/one"), "{}", ended.out);
+    ended.assert_out("k199s.example.com/one");
     for none in ["k200s", "k201s"] {
-        assert!(!ended.out.contains(none), "{}", ended.out);
-        assert!(ended.err.contains(none), "{}", ended.err);
+        ended.assert_out_lacks(none);
+        ended.assert_err(none);
     }
 }
 
@@ -363,7 +250,7 @@ fn a_missing_or_invalid_kind_file_is_wrong_usage() {
     ] {
         let ended = dayshift(rows, &["lint", "--kind-file", file], "");
         assert_eq!(ended.status, 2, "{}", ended.err);
-        assert!(ended.err.contains(output), "{}", ended.err);
+        ended.assert_err(output);
     }
 }
 
@@ -375,13 +262,13 @@ fn the_role_of_a_user_defined_kind_includes_its_policy_entry() {
     let ended = dayshift(ROWS, &[&["kinds", "-o", "yaml"], &flags[..]].concat(), "");
     assert_eq!((ended.status, &*ended.err), (0, ""));
     let comments: Vec<&str> = ended.out.lines().filter(|it| it.starts_with('#')).collect();
-    assert!(comments[0].contains("manifests/policy/scaler.yaml"));
+    assert_contains!(comments[0], "manifests/policy/scaler.yaml");
     assert_eq!(
         comments[1],
         "#   'widgets.example.com': ['spec', 'paused'],"
     );
-    assert!(!comments.concat().contains("cnpg"), "{comments:?}");
-    assert!(!comments.concat().contains("rollouts"), "{comments:?}");
+    assert_lacks!(comments.concat(), "cnpg");
+    assert_lacks!(comments.concat(), "rollouts");
 }
 
 /// A word before a slash that is no kind is taken for a namespace, and can be a misspelled kind.

@@ -4,17 +4,16 @@ use serde_json::Value;
 
 use crate::fake_server::Cluster;
 use crate::program::dayshift_with;
+use crate::rows::words;
 
 #[test]
 fn lists_each_kind_with_its_field_and_availability() {
     let cluster = Cluster::new();
     let (group, plural) = ("postgresql.cnpg.io", "clusters");
     cluster.api.serve_custom(group, "v1", plural, "Cluster");
-    let ran = cluster.dayshift(&[
-        "kinds",
-        "--kinds",
-        "deployments,clusters.postgresql.cnpg.io",
-    ]);
+    let ran = cluster.dayshift(&words(
+        "kinds --kinds deployments,clusters.postgresql.cnpg.io",
+    ));
     assert_eq!((ran.status, &*ran.err), (0, ""), "{}", ran.out);
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<_> = ran.out.lines().map(words).collect();
@@ -47,12 +46,8 @@ fn lists_each_kind_with_its_field_and_availability() {
 fn lists_kinds_without_a_cluster() {
     let ran = dayshift_with(&[], &["kinds", "--kubeconfig", "/nowhere"], "");
     assert_eq!(ran.status, 3);
-    assert!(ran.err.starts_with("error: "), "{}", ran.err);
-    assert!(
-        ran.out.contains("rabbitmqclusters.rabbitmq.com"),
-        "{}",
-        ran.out
-    );
+    assert_starts_with!(ran.err, "error: ");
+    ran.assert_out("rabbitmqclusters.rabbitmq.com");
 }
 
 #[test]
@@ -70,21 +65,14 @@ fn the_cluster_role_contains_only_the_given_kinds() {
     let squeezed: String = role.split_whitespace().collect();
     let rules = r#"rules:-apiGroups:["apps"]resources:["statefulsets","deployments"]verbs:["get","list","watch","patch"]-apiGroups:["postgresql.cnpg.io"]resources:["clusters"]verbs:["get","list","watch","patch"]"#;
     assert!(squeezed.ends_with(rules), "{role}");
-    assert!(binding.contains("kind: ClusterRoleBinding"), "{binding}");
-    assert!(binding.contains("namespace: dayshift"), "{binding}");
+    assert_contains!(binding, "kind: ClusterRoleBinding");
+    assert_contains!(binding, "namespace: dayshift");
 }
 
 /// Jobs are not part of `--kinds`, and dayshift needs fewer verbs for them.
 #[test]
 fn includes_jobs_only_with_stop_jobs() {
-    let flags = [
-        "kinds",
-        "-o",
-        "yaml",
-        "--stop-jobs",
-        "--kinds",
-        "rollouts.argoproj.io",
-    ];
+    let flags = words("kinds -o yaml --stop-jobs --kinds rollouts.argoproj.io");
     let ran = dayshift_with(&[], &flags, "");
     assert_eq!((ran.status, &*ran.err), (0, ""));
     let squeezed: String = ran.out.split_whitespace().collect();
@@ -113,9 +101,9 @@ spec: {replicas: 3}
     let ran = dayshift_with(&[], &["lint", "-"], objects);
     let output = "dayshift cannot stop a MariaDB: its spec.suspend only keeps the operator from reconciling \
             it";
-    assert!(ran.out.contains(output), "{}", ran.out);
+    ran.assert_out(output);
     let help = "= help: remove its annotations, and schedule the workloads that use it";
-    assert!(ran.out.contains(help), "{}", ran.out);
+    ran.assert_out(help);
 }
 
 /// Otherwise it would be watched for its `spec.replicas`, and a stop would have no effect.
@@ -179,5 +167,5 @@ spec: {instances: 3}
     let help = format!(
         "run dayshift, and lint, with --kinds={kinds}; dayshift kinds -o yaml --kinds={kinds} prints the permissions"
     );
-    assert!(ran.out.contains(&help), "{}", ran.out);
+    ran.assert_out(&help);
 }

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::fake_server::Cluster;
+use crate::rows::words;
 
 const GROUP: &str = "store.example.com";
 const ONE: &str = "databases.store.example.com/one";
@@ -51,7 +52,7 @@ fn leaves_a_stopped_object_unchanged_without_its_kind_definition() {
     let before = read(&cluster);
     for line in COMMANDS {
         let line = line.replace("ONE", ONE);
-        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        let ran = cluster.dayshift(&words(&line));
         assert_eq!((ran.status, &*ran.out), (3, ""), "{line}: {ran:?}");
         let expected = "an on/off field stops this Database, as its label `saved-value` shows, but no \
                         kind definition names that field; give the definition with --kind-file";
@@ -71,6 +72,6 @@ fn leaves_a_stopped_object_unchanged_without_its_kind_definition() {
     let row = row.to_str().unwrap();
     let ran = cluster.dayshift(&["restore", ONE, "--kind-file", row]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(ran.out.contains("stopped -> running"), "{ran:?}");
+    ran.assert_out("stopped -> running");
     assert_eq!(read(&cluster)["spec"]["off"], false);
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::dashboard::browser::Served;
 use crate::fake_server::{Cluster, Controller};
 use crate::program::dayshift_with;
+use crate::rows::rows;
 
 const OWNED: &str = r#"
 apiVersion: apps/v1
@@ -16,7 +17,8 @@ metadata:
     - {apiVersion: OWNER, kind: KIND, name: db, uid: u, controller: CONTROLLER}
 "#;
 
-const SAID: &str = "belongs to a PostgresCluster, whose operator sets its count again";
+const OPERATOR_SETS_COUNT: &str =
+    "belongs to a PostgresCluster, whose operator sets its count again";
 const VERSION: &str = "postgres-operator.crunchydata.com/v1beta1";
 const RESOURCE: &str = "postgresclusters.postgres-operator.crunchydata.com";
 
@@ -32,15 +34,10 @@ fn lint_names_the_resource_to_schedule_instead() {
         &text(VERSION, "PostgresCluster", "true"),
     );
     assert_eq!(ran.status, 1, "{}", ran.out);
-    assert!(
-        ran.out
-            .contains("warning[conflicting-manager]: this StatefulSet "),
-        "{}",
-        ran.out
-    );
-    assert!(ran.out.contains(SAID), "{}", ran.out);
+    ran.assert_out("warning[conflicting-manager]: this StatefulSet ");
+    ran.assert_out(OPERATOR_SETS_COUNT);
     let help = format!("run dayshift with {RESOURCE} among its --kinds");
-    assert!(ran.out.contains(&help), "{}", ran.out);
+    ran.assert_out(&help);
     // Owners that are not controllers, and unknown owners.
     for (owner, kind, controller) in [
         (VERSION, "PostgresCluster", "false"),
@@ -48,7 +45,7 @@ fn lint_names_the_resource_to_schedule_instead() {
         ("apps/v1", "Deployment", "true"),
     ] {
         let ran = dayshift_with(&[], &["lint", "-"], &text(owner, kind, controller));
-        assert!(!ran.out.contains("conflicting-manager"), "{}", ran.out);
+        ran.assert_out_lacks("conflicting-manager");
     }
 }
 
@@ -56,77 +53,35 @@ fn lint_names_the_resource_to_schedule_instead() {
 /// creates a PostgresCluster of its own group, which owns the StatefulSets.
 #[test]
 fn lint_finds_the_resource_that_users_write() {
-    let rows = tempfile::NamedTempFile::new().unwrap();
+    let definitions = tempfile::NamedTempFile::new().unwrap();
     let row = "{resource: widgets.example.com, kind: Widget, field: spec.paused, stopped: true}";
-    std::fs::write(rows.path(), row).unwrap();
-    let flags = ["lint", "-", "--kind-file", rows.path().to_str().unwrap()];
-    for (version, owner, owned, resource) in [
-        (
-            "upstream.pgv2.percona.com/v1beta1",
-            "PostgresCluster",
-            "StatefulSet",
-            "perconapgclusters.pgv2.percona.com",
-        ),
-        (
-            "postgresql.cnpg.io/v1",
-            "Pooler",
-            "Deployment",
-            "poolers.postgresql.cnpg.io",
-        ),
-        (
-            "pxc.percona.com/v1",
-            "PerconaXtraDBCluster",
-            "StatefulSet",
-            "perconaxtradbclusters.pxc.percona.com",
-        ),
-        (
-            "cassandra.datastax.com/v1beta1",
-            "CassandraDatacenter",
-            "StatefulSet",
-            "cassandradatacenters.cassandra.datastax.com",
-        ),
-        (
-            "rabbitmq.com/v1beta1",
-            "RabbitmqCluster",
-            "StatefulSet",
-            "rabbitmqclusters.rabbitmq.com",
-        ),
-        (
-            "kafka.strimzi.io/v1",
-            "KafkaBridge",
-            "Deployment",
-            "kafkabridges.kafka.strimzi.io",
-        ),
-        (
-            "trino.stackable.tech/v1alpha1",
-            "TrinoCluster",
-            "StatefulSet",
-            "trinoclusters.trino.stackable.tech",
-        ),
-        (
-            "kubeflow.org/v1",
-            "Notebook",
-            "StatefulSet",
-            "notebooks.kubeflow.org",
-        ),
-        (
-            "example.com/v2",
-            "Widget",
-            "Deployment",
-            "widgets.example.com",
-        ),
-    ] {
+    std::fs::write(definitions.path(), row).unwrap();
+    let flags = [
+        "lint",
+        "-",
+        "--kind-file",
+        definitions.path().to_str().unwrap(),
+    ];
+    for [version, owner, owned, resource] in rows(
+        "
+            upstream.pgv2.percona.com/v1beta1 => PostgresCluster => StatefulSet => perconapgclusters.pgv2.percona.com
+            postgresql.cnpg.io/v1 => Pooler => Deployment => poolers.postgresql.cnpg.io
+            pxc.percona.com/v1 => PerconaXtraDBCluster => StatefulSet => perconaxtradbclusters.pxc.percona.com
+            cassandra.datastax.com/v1beta1 => CassandraDatacenter => StatefulSet => cassandradatacenters.cassandra.datastax.com
+            rabbitmq.com/v1beta1 => RabbitmqCluster => StatefulSet => rabbitmqclusters.rabbitmq.com
+            kafka.strimzi.io/v1 => KafkaBridge => Deployment => kafkabridges.kafka.strimzi.io
+            trino.stackable.tech/v1alpha1 => TrinoCluster => StatefulSet => trinoclusters.trino.stackable.tech
+            kubeflow.org/v1 => Notebook => StatefulSet => notebooks.kubeflow.org
+            example.com/v2 => Widget => Deployment => widgets.example.com
+        "
+    ) {
         let text = OWNED.replace("OWNER", version).replace("KIND", owner);
         let text = text.replace("CONTROLLER", "true");
         let text = text.replace("kind: StatefulSet", &format!("kind: {owned}"));
         let ran = dayshift_with(&[], &flags, &text);
         let help = format!("run dayshift with {resource} among its --kinds");
         assert!(ran.out.contains(&help), "{owner}: {}{}", ran.out, ran.err);
-        assert!(
-            ran.out.contains(&format!("this {owned} ")),
-            "{owner}: {}",
-            ran.out
-        );
+        assert_contains!(ran.out, format!("this {owned} "), "{owner}");
     }
     // A resource that an operator creates from another known resource.
     for (made, version, owner, resource) in [
@@ -157,7 +112,7 @@ fn status_names_the_owner_of_an_owned_object() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, &[("hours", "00:00-24:00")]);
     let ran = cluster.dayshift(&["status"]);
-    assert!(!ran.out.contains("belongs to"), "{}", ran.out);
+    ran.assert_out_lacks("belongs to");
     let owners = json!([{
         "apiVersion": VERSION, "kind": "PostgresCluster", "name": "db", "uid": "u",
         "controller": true,
@@ -170,8 +125,8 @@ fn status_names_the_owner_of_an_owned_object() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
     let help = format!("run dayshift with {RESOURCE} among its --kinds");
-    for expected in [SAID, &help] {
-        assert!(ran.out.contains(expected), "{expected}: {}", ran.out);
+    for expected in [OPERATOR_SETS_COUNT, &help] {
+        ran.assert_out(expected);
     }
 }
 
@@ -222,10 +177,10 @@ fn lint_and_plan_recognize_a_workload_with_the_schedule_of_its_owner() {
         ("", "dev/db", always, office, Some(both)),
         // Both inherit the schedule, so no operator has copied it.
         (office, "dev/db", "", "", Some(both)),
-        ("", "dev/db", "", office, Some(SAID)),
-        ("", "dev/db", &*excluded, office, Some(SAID)),
-        ("", "dev/other", office, office, Some(SAID)),
-        ("", "prod/db", office, office, Some(SAID)),
+        ("", "dev/db", "", office, Some(OPERATOR_SETS_COUNT)),
+        ("", "dev/db", &*excluded, office, Some(OPERATOR_SETS_COUNT)),
+        ("", "dev/other", office, office, Some(OPERATOR_SETS_COUNT)),
+        ("", "prod/db", office, office, Some(OPERATOR_SETS_COUNT)),
         ("", "dev/db", office, &*excluded, None),
     ] {
         let (owner_namespace, owner) = owner.split_once('/').unwrap();
@@ -259,10 +214,14 @@ metadata: {{name: {owner}, namespace: {owner_namespace}, annotations: {{{of_owne
             };
             assert!(output.contains(expected), "{expected}: {case}");
             let advice = "to leave it to the operator, run `kubectl annotate sts/db -n dev dayshift/exclude=true`";
-            assert_eq!(output.contains(advice), expected != SAID, "{case}");
+            assert_eq!(
+                output.contains(advice),
+                expected != OPERATOR_SETS_COUNT,
+                "{case}"
+            );
             assert_eq!(
                 output.contains("schedule the PostgresCluster instead"),
-                expected == SAID,
+                expected == OPERATOR_SETS_COUNT,
                 "{case}"
             );
         }
@@ -276,7 +235,7 @@ fn schedule_names_the_resource_to_schedule_instead() {
     for (name, is_operated) in [("web", true), ("plain", false)] {
         let ran = cluster.dayshift(&["schedule", name, "Mon-Fri 09:00-19:00", "--dry-run"]);
         let instead = format!(
-            "warning: this Deployment {SAID}. Schedule the PostgresCluster instead, and run dayshift with \
+            "warning: this Deployment {OPERATOR_SETS_COUNT}. Schedule the PostgresCluster instead, and run dayshift with \
              {RESOURCE} among its --kinds"
         );
         assert_eq!(
@@ -313,8 +272,8 @@ fn a_summary_counts_the_workloads_of_scheduled_resources() {
     });
     let ran = cluster.dayshift(&plan);
     let note = "dev/web: the labels or annotations of this Deployment are copies of those of PostgresCluster db";
-    assert!(ran.err.contains(note), "{ran:?}");
-    assert!(!ran.err.contains("no schedule annotation"), "{ran:?}");
+    ran.assert_err(note);
+    ran.assert_err_lacks("no schedule annotation");
 }
 
 /// The replicas of a workload are those that its resource has, so their sum would be twice the savings.
@@ -521,8 +480,8 @@ fn describes_a_removed_schedule_of_an_on_off_field() {
     let output = format!(
         "its schedule was removed, and it is stopped. To start it again, run `dayshift restore {RESOURCE}/db -n dev`"
     );
-    assert!(ran.out.contains(&output), "{}", ran.out);
-    assert!(!ran.out.contains("replicas were"), "{}", ran.out);
+    ran.assert_out(&output);
+    ran.assert_out_lacks("replicas were");
     let name = format!("{RESOURCE}/db");
     let ran = cluster.dayshift(&["restore", &name]);
     let output = format!("postgrescluster.{group}/db restored, stopped -> running\n");

@@ -19,18 +19,18 @@ fn the_policy_contains_the_field_of_each_kind() {
         .into_iter()
         .chain(table.operators().iter().cloned());
     // The Jobs of CronJobs with `stop-jobs`.
-    assert!(text.contains("'jobs.batch': ['spec', 'suspend']"));
+    assert_contains!(text, "'jobs.batch': ['spec', 'suspend']");
     let mut lines = 1;
     for kind in known {
         let resource = format!("'{}'", kind.resource());
         let path = kind.path();
         if path == ["spec", "replicas"] {
-            assert!(!text.contains(&resource), "{resource}");
+            assert_lacks!(text, resource);
             continue;
         }
         let path = path.strip_prefix(&["metadata".to_owned()]).unwrap_or(path);
         let line = format!("{resource}: ['{}']", path.join("', '"));
-        assert!(text.contains(&line), "{line}");
+        assert_contains!(text, line);
         lines += 1;
     }
     assert_eq!(text.matches("': ['").count(), lines);

@@ -200,9 +200,9 @@ fn plan_and_sandbox_count_the_instances_of_a_database() {
     ];
     let sandbox = ["sandbox", "--from", "2026-11-23 12:00", "--for", "1d", "-"];
     let out = dayshift(&plan, cluster);
-    assert!(out.contains(&format!("Saves {expected}.")), "{out}");
+    assert_contains!(out, format!("Saves {expected}."));
     let out = dayshift(&sandbox, cluster);
-    assert!(out.contains(&format!("Saved: {expected}.")), "{out}");
+    assert_contains!(out, format!("Saved: {expected}."));
     // 3 replicas for 10 of the 24 hours.
-    assert!(out.contains(" 30.0 "), "{out}");
+    assert_contains!(out, " 30.0 ");
 }

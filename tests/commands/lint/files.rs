@@ -34,15 +34,12 @@ fn names_the_command_for_files_that_it_cannot_check() {
         format!("kubectl kustomize {path}/team | dayshift lint -"),
         "0 errors, 0 warnings, 2 infos in 0 workloads of 3 files".to_owned(),
     ] {
-        assert!(out.contains(&expected_text), "{expected_text}\n{out}");
+        assert_contains!(out, expected_text);
     }
     let template = format!("{path}/my chart/templates/web.yaml");
     let (status, out, _) = lint_of(&[&template], "");
     assert_eq!(status, 1);
-    assert!(
-        out.contains("helm template CHART | dayshift lint -"),
-        "{out}"
-    );
+    assert_contains!(out, "helm template CHART | dayshift lint -");
 }
 
 /// Runs a command on a directory with unreadable parts. Root can read everything, so another user
@@ -124,17 +121,14 @@ fn an_invalid_pattern_is_wrong_usage() {
     }
     let one = web(&["dayshift/hours: 09:00-19:00"]) + "spec: {replicas: 2}\n";
     let (_, out, _) = lint_of(&["--disable", "other-tool,replicas-in-manifest", "-"], &one);
-    assert!(
-        out.starts_with("0 errors, 0 warnings in 1 workload"),
-        "{out}"
-    );
+    assert_starts_with!(out, "0 errors, 0 warnings in 1 workload");
 }
 
 #[test]
 fn reports_a_kind_without_a_version() {
     let text = web(&["dayshift/hours: 09:00-19:00"]).replace("apiVersion: apps/v1\n", "");
     let (_, out, _) = lint_of(&["-"], &text);
-    assert!(out.contains("this Deployment has no apiVersion"), "{out}");
+    assert_contains!(out, "this Deployment has no apiVersion");
 }
 
 /// Terraform files can contain manifests, which lint does not read.
@@ -155,9 +149,9 @@ fn terraform_files_are_reported_as_not_read() {
             "{} is not read: dayshift reads YAML and JSON",
             path.display()
         );
-        assert!(said.contains(&line), "{line}: {said}");
+        assert_contains!(said, line);
     }
-    assert!(!said.contains("notes.txt"), "{said}");
+    assert_lacks!(said, "notes.txt");
     let ran = crate::program::dayshift(&["plan", "-f", directory]);
     let planned = ran.out + &ran.err;
     let line = format!("{directory}/main.tf is not read: dayshift reads YAML and JSON");

@@ -2,6 +2,7 @@
 
 use super::program::{lint_of, web};
 use crate::program::dayshift_with;
+use crate::rows::rows;
 
 #[test]
 fn reports_a_count_in_a_manifest_if_the_rule_is_enabled() {
@@ -13,7 +14,7 @@ fn reports_a_count_in_a_manifest_if_the_rule_is_enabled() {
     for text in [&ordinary, &suppressed] {
         let quiet = dayshift_with(&[], &["lint", "--fail-on", "info", "-"], text);
         assert_eq!(quiet.status, 0, "{quiet:?}");
-        assert!(quiet.out.starts_with("0 errors, 0 warnings"), "{quiet:?}");
+        assert_starts_with!(quiet.out, "0 errors, 0 warnings");
     }
     for (args, status) in [
         (&["--enable", "replicas-in-manifest"][..], 1),
@@ -36,7 +37,7 @@ fn reports_a_count_in_a_manifest_if_the_rule_is_enabled() {
     }
     let (status, out, _) = lint_of(&["--fail-on", "info", "-"], &suppressed);
     assert_eq!(status, 0, "{out}");
-    assert!(out.contains("(1 suppressed)"), "{out}");
+    assert_contains!(out, "(1 suppressed)");
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn a_message_without_a_quote_names_the_annotation() {
         "error[duplicate-annotation]: dayshift/stop is given twice, in lines 6 and 7, ",
         "error[not-text]: dayshift/start is a list, but ",
     ] {
-        assert!(out.contains(expected_text), "{expected_text}\n{out}");
+        assert_contains!(out, expected_text);
     }
 }
 
@@ -61,16 +62,16 @@ fn an_info_is_not_a_problem() {
     let ordinary = web(&["dayshift/hours: 'Mon-Fri 09:00-19:00'"]) + "spec:\n  replicas: 3\n";
     let (status, out, _) = lint_of(&["-"], &ordinary);
     assert_eq!(status, 0, "{out}");
-    assert!(out.starts_with("info[replicas-in-manifest]"), "{out}");
-    assert!(
-        out.ends_with("0 errors, 0 warnings, 1 info in 1 workload of 1 file\n"),
-        "{out}"
+    assert_starts_with!(out, "info[replicas-in-manifest]");
+    assert_ends_with!(
+        out,
+        "0 errors, 0 warnings, 1 info in 1 workload of 1 file\n"
     );
     for expected_text in [
         "kubectl apply edit-last-applied deploy/web -n default",
         "write dayshift/replicas: \"3\"",
     ] {
-        assert!(out.contains(expected_text), "{out}");
+        assert_contains!(out, expected_text);
     }
     for args in [
         ["--min-severity", "warning"],
@@ -85,7 +86,7 @@ fn an_info_is_not_a_problem() {
     }
     let (status, _, err) = lint_of(&["--disable", "replicas-in-manifst", "-"], &ordinary);
     assert_eq!(status, 2);
-    assert!(err.contains("replicas-in-manifest"), "{err}");
+    assert_contains!(err, "replicas-in-manifest");
     let warned = web(&["dayshift/stop: '19:00'"]);
     assert_eq!(lint_of(&["-"], &warned).0, 1);
     assert_eq!(lint_of(&["--min-severity", "error", "-"], &warned).0, 0);
@@ -131,7 +132,7 @@ fn help_explains_an_unsupported_kind() {
         let (status, out, _) = lint_of(&["-"], input);
         assert_eq!(status, 1, "{out}");
         let help = format!("see `kubectl explain {kind}` for its fields");
-        assert!(out.contains(&help), "{out}");
+        assert_contains!(out, help);
     }
 }
 
@@ -142,8 +143,8 @@ fn accepts_a_generated_name() {
     let text = text.replace("  name: web", "  generateName: web-");
     let (status, out, _) = lint_of(&["-"], &text);
     assert_eq!(status, 1, "{out}");
-    assert!(out.contains("error[bad-hours]"), "{out}");
-    assert!(out.contains("web-xxxxx"), "{out}");
+    assert_contains!(out, "error[bad-hours]");
+    assert_contains!(out, "web-xxxxx");
 }
 
 #[test]
@@ -222,93 +223,39 @@ fn help_keeps_the_text_of_the_user() {
 /// The help proposes a correction for this annotation, or else an example.
 #[test]
 fn help_proposes_a_correction_or_an_example() {
-    for (line, help) in [
-        (
-            "start: 0 9 * * fri-mon",
-            "write dayshift/start: \"0 9 * * Fri,Sat,Sun,Mon\"",
-        ),
-        (
-            "start: Mon/Wed/Fri 09:00",
-            "write dayshift/start: \"Mon,Wed,Fri 09:00\"",
-        ),
-        ("start: 2026-12-24 9:05:30", "write for example `09:00`"),
-        (
-            "start: 0 9 * * 1-5 2026",
-            "write local dates and times such as `2026-12-24 18:00`",
-        ),
-        (
-            "start: 0 9 ? * MON-FRI *",
-            "write dayshift/start: \"0 9 ? * MON-FRI\"",
-        ),
-        (
-            "start: '@every 7m'",
-            "write the times instead, such as `Mon-Fri 09:00,13:30`",
-        ),
-        (
-            "start: 12/24/2026 18:00",
-            "write dayshift/start: \"2026-12-24 18:00\"",
-        ),
-        (
-            "start: TZ=Asia/Tokyo 0 9 * * *",
-            "write dayshift/start: \"0 9 * * *\" and dayshift/timezone: \"Asia/Tokyo\"",
-        ),
-        (
-            "start: Mon-Fri 09:00;",
-            "write dayshift/start: \"Mon-Fri 09:00\"",
-        ),
-        (
-            "start: Mon-Fry 09:00; Sat-Sum 10am",
-            "write dayshift/start: \"Mon-Fri 09:00; Sat-Sun 10:00\"",
-        ),
-        (
-            "start: Mon-Fri 9-17",
-            "write dayshift/hours: \"Mon-Fri 09:00-17:00\" instead of dayshift/start",
-        ),
-        (
-            "hours: 'Mon-Fri 09:00-17:00, Sat 10:00-14:00'",
-            "write dayshift/hours: \"Mon-Fri 09:00-17:00; Sat 10:00-14:00\"",
-        ),
-        (
-            "hours: Mon 08:00-Fri 18:00",
-            "write dayshift/start: \"Mon 08:00\" and dayshift/stop: \"Fri 18:00\" instead of \
-                dayshift/hours",
-        ),
-        (
-            "hours: 9:00 AM - 5:00 PM",
-            "write dayshift/hours: \"09:00-17:00\"",
-        ),
-        (
-            "hours: \u{ff10}\u{ff19}:00-17:00",
-            "write dayshift/hours: \"09:00-17:00\"",
-        ),
-        (
-            "scale: '08:00 = 5, 12:00 = 6'",
-            "write dayshift/scale: \"08:00 = 5; 12:00 = 6\"",
-        ),
-        (
-            "wake-until: 2026-12-24 22:00",
-            "write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation",
-        ),
-    ] {
+    for [line, help] in rows(
+        r#"
+            start: 0 9 * * fri-mon => write dayshift/start: "0 9 * * Fri,Sat,Sun,Mon"
+            start: Mon/Wed/Fri 09:00 => write dayshift/start: "Mon,Wed,Fri 09:00"
+            start: 2026-12-24 9:05:30 => write for example `09:00`
+            start: 0 9 * * 1-5 2026 => write local dates and times such as `2026-12-24 18:00`
+            start: 0 9 ? * MON-FRI * => write dayshift/start: "0 9 ? * MON-FRI"
+            start: '@every 7m' => write the times instead, such as `Mon-Fri 09:00,13:30`
+            start: 12/24/2026 18:00 => write dayshift/start: "2026-12-24 18:00"
+            start: TZ=Asia/Tokyo 0 9 * * * => write dayshift/start: "0 9 * * *" and dayshift/timezone: "Asia/Tokyo"
+            start: Mon-Fri 09:00; => write dayshift/start: "Mon-Fri 09:00"
+            start: Mon-Fry 09:00; Sat-Sum 10am => write dayshift/start: "Mon-Fri 09:00; Sat-Sun 10:00"
+            start: Mon-Fri 9-17 => write dayshift/hours: "Mon-Fri 09:00-17:00" instead of dayshift/start
+            hours: 'Mon-Fri 09:00-17:00, Sat 10:00-14:00' => write dayshift/hours: "Mon-Fri 09:00-17:00; Sat 10:00-14:00"
+            hours: Mon 08:00-Fri 18:00 => write dayshift/start: "Mon 08:00" and dayshift/stop: "Fri 18:00" instead of dayshift/hours
+            hours: 9:00 AM - 5:00 PM => write dayshift/hours: "09:00-17:00"
+            hours: ０９:00-17:00 => write dayshift/hours: "09:00-17:00"
+            scale: '08:00 = 5, 12:00 = 6' => write dayshift/scale: "08:00 = 5; 12:00 = 6"
+            wake-until: 2026-12-24 22:00 => write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation
+        "#,
+    ) {
         check_help(&[&format!("dayshift/{line}")], help);
     }
-    for (line, help) in [
-        (
-            "except: 24.12.2026",
-            "write dayshift/except: \"2026-12-24\"",
-        ),
-        (
-            "except: '2026-12-28..2026-01-03'",
-            "check the years, as in `2026-12-28..2027-01-03`",
-        ),
-        ("replicas: '3.0'", "write dayshift/replicas: \"3\""),
-        ("exclude: 'yes'", "write dayshift/exclude: \"true\""),
-        ("enforce: 'on'", "write dayshift/enforce: \"true\""),
-        (
-            "pause: 24.12.2099 6pm",
-            "write dayshift/pause: \"2099-12-24 18:00\"",
-        ),
-    ] {
+    for [line, help] in rows(
+        r#"
+            except: 24.12.2026 => write dayshift/except: "2026-12-24"
+            except: '2026-12-28..2026-01-03' => check the years, as in `2026-12-28..2027-01-03`
+            replicas: '3.0' => write dayshift/replicas: "3"
+            exclude: 'yes' => write dayshift/exclude: "true"
+            enforce: 'on' => write dayshift/enforce: "true"
+            pause: 24.12.2099 6pm => write dayshift/pause: "2099-12-24 18:00"
+        "#,
+    ) {
         let hours = "dayshift/hours: Mon-Fri 09:00-19:00";
         check_help(&[hours, &format!("dayshift/{line}")], help);
     }
@@ -332,14 +279,8 @@ fn help_for_scale_does_not_recommend_replicas() {
         &["-"],
         &(web(&[steps]) + "spec:\n  replicas: 3\n" + controller),
     );
-    assert!(out.contains("info[replicas-in-manifest]"), "{out}");
-    assert!(!out.contains("to have each start set it"), "{out}");
-    assert!(
-        out.contains("it changes every count above 0 that the schedule sets"),
-        "{out}"
-    );
-    assert!(
-        out.contains("write dayshift/hours instead of dayshift/scale"),
-        "{out}"
-    );
+    assert_contains!(out, "info[replicas-in-manifest]");
+    assert_lacks!(out, "to have each start set it");
+    assert_contains!(out, "it changes every count above 0 that the schedule sets");
+    assert_contains!(out, "write dayshift/hours instead of dayshift/scale");
 }

@@ -1,6 +1,7 @@
 //! Annotations that are not on an object, but in the sources from which objects are generated.
 
 use super::program::found;
+use crate::rows::rows;
 
 const NONE: [&str; 0] = [];
 
@@ -44,20 +45,14 @@ fn files(annotation: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn finds_an_invalid_schedule_outside_of_objects() {
-    for (mistake, text, rule) in [
-        ("dayshift/hours: 'Mon-Fry 09:00-19:00'", "Fry", "bad-hours"),
-        (
-            "dayshift/strat: '09:00'",
-            "dayshift/strat",
-            "unknown-annotation",
-        ),
-        (
-            "dayshift/timezone: 'Asia/Tokio'",
-            "Asia/Tokio",
-            "bad-timezone",
-        ),
-        ("dayshift/replicas: 2", "2", "not-text"),
-    ] {
+    for [mistake, text, rule] in rows(
+        "
+            dayshift/hours: 'Mon-Fry 09:00-19:00' => Fry => bad-hours
+            dayshift/strat: '09:00' => dayshift/strat => unknown-annotation
+            dayshift/timezone: 'Asia/Tokio' => Asia/Tokio => bad-timezone
+            dayshift/replicas: 2 => 2 => not-text
+        ",
+    ) {
         for (case, file) in files(mistake) {
             let line = file.lines().position(|it| it.ends_with('#')).unwrap();
             let column = file.lines().nth(line).unwrap().find(text).unwrap() + 1;

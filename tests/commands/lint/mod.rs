@@ -56,11 +56,8 @@ fn shows_decoded_text_with_its_own_caret() {
   = text: Mon-Fry 09:00
               ^^^
 ";
-    assert!(out.contains(expected), "{out}");
-    assert!(
-        out.ends_with("\n1 error, 0 warnings in 1 workload of 1 file\n"),
-        "{out}"
-    );
+    assert_contains!(out, expected);
+    assert_ends_with!(out, "\n1 error, 0 warnings in 1 workload of 1 file\n");
 }
 
 #[test]
@@ -86,12 +83,12 @@ fn folds_equal_infos_with_their_number() {
         "{out}"
     );
     let one = "  = in: Deployment default/a\n  = and: 3 more objects; --output json lists each\n\n";
-    assert!(out.contains(one), "{out}");
+    assert_contains!(out, one);
     // Each error is shown.
     assert_eq!(out.matches("error[bad-timezone]").count(), 2, "{out}");
-    assert!(
-        out.ends_with("\n2 errors, 0 warnings, 4 infos in 4 workloads of 1 file\n"),
-        "{out}"
+    assert_ends_with!(
+        out,
+        "\n2 errors, 0 warnings, 4 infos in 4 workloads of 1 file\n"
     );
 
     for (format, name) in [
@@ -102,7 +99,7 @@ fn folds_equal_infos_with_their_number() {
         assert!(out.matches(name).count() >= 4, "{format}: {out}");
     }
     let (_, out, _) = lint_of(&["-"], &files[..2].join("---\n"));
-    assert!(out.contains("= and: 1 more object; "), "{out}");
+    assert_contains!(out, "= and: 1 more object; ");
 }
 
 #[test]
@@ -180,7 +177,7 @@ fn checks_a_large_file_quickly() {
     let begun = std::time::Instant::now();
     let (status, out, _) = lint_of(&["-"], &bad);
     assert_eq!(status, 1);
-    assert!(out.ends_with("40000 errors, 0 warnings in 0 workloads of 1 file\n"));
+    assert_ends_with!(out, "40000 errors, 0 warnings in 0 workloads of 1 file\n");
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
 

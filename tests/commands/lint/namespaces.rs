@@ -122,8 +122,5 @@ fn reports_a_count_beside_an_inherited_scale_on_the_workload() {
         ["scale-beside-others 13:25", "scale-beside-others 14:30"]
     );
     let (_, help, _) = lint_of(&["-"], &text);
-    assert!(
-        help.contains("help: remove `replicas` from the object, or"),
-        "{help}"
-    );
+    assert_contains!(help, "help: remove `replicas` from the object, or");
 }

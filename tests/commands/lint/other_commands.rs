@@ -116,7 +116,7 @@ fn a_live_namespace_problem_is_reported_once() {
     let ran = cluster.dayshift(&["plan", "-o", "chart", "--from=2026-11-23"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert_eq!(ran.err.matches("error[bad-hours]").count(), 1, "{ran:?}");
-    assert!(ran.err.ends_with("  = in: Namespace dev\n\n"), "{ran:?}");
+    assert_ends_with!(ran.err, "  = in: Namespace dev\n\n");
     let left = "Invalid schedule; left unchanged:\ndev/one, dev/three, dev/two\n";
     assert_eq!(ran.out, left);
 }

@@ -2,6 +2,7 @@
 
 use super::program::{found, lint_of};
 use crate::program::dayshift_with;
+use crate::rows::rows;
 
 const WEB: &str = "\
 apiVersion: apps/v1
@@ -40,98 +41,46 @@ fn flux(kind: &str, more: &str) -> String {
 fn finds_tools_that_revert_a_count() {
     let respects = "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}";
     let argo = |rule: &str| application(&format!("ignoreDifferences: [{{{rule}}}], {respects}"));
-    for (object, is_found) in [
-        (application("destination: {namespace: default}"), true),
-        (application("destination: {namespace: elsewhere}"), false),
-        (
-            argo("group: apps, kind: Deployment, jsonPointers: [/spec/replicas]"),
-            false,
-        ),
-        (argo("group: '*', kind: '*', jsonPointers: [/spec]"), false),
-        (
-            argo("group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas]"),
-            false,
-        ),
-        (
-            argo("group: apps, kind: Deployment, managedFieldsManagers: [dayshift]"),
-            false,
-        ),
-        // Without a group the entry does not apply to Deployments (argo-cd#28590).
-        (
-            argo("kind: Deployment, jsonPointers: [/spec/replicas]"),
-            true,
-        ),
-        (
-            argo("group: apps, kind: StatefulSet, jsonPointers: [/spec/replicas]"),
-            true,
-        ),
-        (
-            argo("group: apps, kind: Deployment, name: other, jsonPointers: [/spec/replicas]"),
-            true,
-        ),
-        (
-            argo("group: apps, kind: Deployment, jsonPointers: [/spec/rep]"),
-            true,
-        ),
-        // Without RespectIgnoreDifferences a sync still sets the count (argo-cd#6520).
-        (
-            application(
-                "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]",
-            ),
-            true,
-        ),
-        (flux("Kustomization", "path: ./web"), true),
-        (flux("Kustomization", "path: ./web, suspend: true"), false),
-        (flux("Kustomization", "targetNamespace: elsewhere"), false),
-        (
-            flux(
-                "Kustomization",
-                "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]",
-            ),
-            false,
-        ),
-        (
-            flux("Kustomization", "ignore: [{paths: [/spec/replicas]}]"),
-            false,
-        ),
-        (
-            flux(
-                "Kustomization",
-                "ignore: [{paths: [/spec/replicas], target: {kind: StatefulSet}}]",
-            ),
-            true,
-        ),
-        (flux("HelmRelease", "interval: 5m"), false),
-        (flux("HelmRelease", "driftDetection: {mode: enabled}"), true),
-        (
-            flux(
-                "HelmRelease",
-                "driftDetection: {mode: enabled, ignore: [{paths: [/spec/replicas]}]}",
-            ),
-            false,
-        ),
-        // A file for kustomize is not an object of Flux, and an object of another API group is
-        // ignored.
-        (
-            "{apiVersion: example.com/v1, kind: Application, metadata: {name: shop}, spec: {}}"
-                .to_owned(),
-            false,
-        ),
-        // Malformed objects.
-        (application("ignoreDifferences: 3, syncPolicy: [x]"), true),
-        (
-            application(
-                "destination: {namespace: 7}, ignoreDifferences: [a, null, {jsonPointers: {}}]",
-            ),
-            true,
-        ),
-    ] {
-        let expected: &[&str] = if is_found {
-            &["conflicting-manager"]
-        } else {
-            &[]
+    for [tool, spec, expected] in rows(
+        "
+            application => destination: {namespace: default} => finding
+            application => destination: {namespace: elsewhere} => none
+            argo => group: apps, kind: Deployment, jsonPointers: [/spec/replicas] => none
+            argo => group: '*', kind: '*', jsonPointers: [/spec] => none
+            argo => group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas] => none
+            argo => group: apps, kind: Deployment, managedFieldsManagers: [dayshift] => none
+            # Without a group the entry does not apply to Deployments (argo-cd#28590).
+            argo => kind: Deployment, jsonPointers: [/spec/replicas] => finding
+            argo => group: apps, kind: StatefulSet, jsonPointers: [/spec/replicas] => finding
+            argo => group: apps, kind: Deployment, name: other, jsonPointers: [/spec/replicas] => finding
+            argo => group: apps, kind: Deployment, jsonPointers: [/spec/rep] => finding
+            # Without RespectIgnoreDifferences a sync still sets the count (argo-cd#6520).
+            application => ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}] => finding
+            Kustomization => path: ./web => finding
+            Kustomization => path: ./web, suspend: true => none
+            Kustomization => targetNamespace: elsewhere => none
+            Kustomization => ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}] => none
+            Kustomization => ignore: [{paths: [/spec/replicas]}] => none
+            Kustomization => ignore: [{paths: [/spec/replicas], target: {kind: StatefulSet}}] => finding
+            HelmRelease => interval: 5m => none
+            HelmRelease => driftDetection: {mode: enabled} => finding
+            HelmRelease => driftDetection: {mode: enabled, ignore: [{paths: [/spec/replicas]}]} => none
+            # A file for kustomize is not an object of Flux, and an object of another API group is
+            # ignored.
+            object => {apiVersion: example.com/v1, kind: Application, metadata: {name: shop}, spec: {}} => none
+            # Malformed objects.
+            application => ignoreDifferences: 3, syncPolicy: [x] => finding
+            application => destination: {namespace: 7}, ignoreDifferences: [a, null, {jsonPointers: {}}] => finding
+        ",
+    ) {
+        let object = match tool {
+            "application" => application(spec),
+            "argo" => argo(spec),
+            "object" => spec.to_owned(),
+            _ => flux(tool, spec),
         };
-        assert_eq!(beside(&object), expected, "{object}");
+        let expected = expected.replace("finding", "conflicting-manager").replace("none", "");
+        assert_eq!(beside(&object).concat(), expected, "{object}");
     }
 }
 
@@ -220,14 +169,11 @@ fn finds_other_autoscalers() {
     assert_eq!(beside(&rollout("web")), ["autoscaler"]);
     assert_eq!(beside(&rollout("other")), [""; 0]);
     let (_, out, _) = lint_of(&["-"], &format!("{WEB}{}", keda(", minReplicaCount: 2")));
-    assert!(
-        out.contains("ScaledObject so raises Deployment default/web to 2 after each stop"),
-        "{out}"
+    assert_contains!(
+        out,
+        "ScaledObject so raises Deployment default/web to 2 after each stop"
     );
-    assert!(
-        out.contains("move the schedule to the ScaledObject"),
-        "{out}"
-    );
+    assert_contains!(out, "move the schedule to the ScaledObject");
 }
 
 /// The first three are named.
@@ -241,9 +187,9 @@ fn reports_many_workloads_once() {
     assert_eq!(status, 1);
     let message = "Application default/shop reverts the count of default/web-0, default/web-1, default/web-2 and 2 more at each sync";
     assert_eq!(out.matches(message).count(), 1, "{out}");
-    assert!(
-        out.contains("[RespectIgnoreDifferences=true], or leave the count out of the files"),
-        "{out}"
+    assert_contains!(
+        out,
+        "[RespectIgnoreDifferences=true], or leave the count out of the files"
     );
 }
 
@@ -257,9 +203,9 @@ fn plan_reports_conflicting_managers() {
     );
     assert_eq!(ran.status, 0, "{}", ran.err);
     let output = "warning[conflicting-manager]: Application default/shop reverts the count of default/web at each sync\n";
-    assert!(ran.err.starts_with(output), "{}", ran.err);
+    assert_starts_with!(ran.err, output);
     let help = "help: in the Application, set spec.ignoreDifferences";
-    assert!(ran.err.contains(help), "{}", ran.err);
+    ran.assert_err(help);
     assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());
 }
 
@@ -301,7 +247,7 @@ metadata: {name: default, annotations: {dayshift/hours: 'Mon-Fri 09:00-19:00'}}
         assert!(out.contains(help), "{count} {annotations}: {out}");
         assert!(help == moves || !out.contains(moves), "{out}");
         if count == 0 && annotations.is_empty() {
-            assert!(!out.contains("dayshift/replicas: "), "{out}");
+            assert_lacks!(out, "dayshift/replicas: ");
         }
     }
 }

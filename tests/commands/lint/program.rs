@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::program::dayshift_with;
+pub(crate) use crate::program::web;
 
 /// The exit status, standard output and standard error with all rules and this standard input.
 pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
@@ -24,14 +25,6 @@ pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32
     .collect();
     let ended = dayshift_with(variables, &args, input);
     (ended.status, ended.out, ended.err)
-}
-
-/// A Deployment with these annotations; the first is on line 6 of its file.
-pub fn web(lines: &[&str]) -> String {
-    format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",
-        lines.join("\n    ")
-    )
 }
 
 /// The findings in order, as `rule line:column`.

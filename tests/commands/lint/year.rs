@@ -51,10 +51,7 @@ fn a_time_without_effect_in_the_gap_is_not_reported() {
         let ended = dayshift_with(&[], &["lint", "--from", "2026-11-20", "-"], &text);
         let is_told = ended.out.contains("[clock-change-gap]");
         assert_eq!(is_told, expected.is_some(), "{lines:?}: {ended:?}");
-        assert!(
-            ended.out.contains(expected.unwrap_or_default()),
-            "{lines:?}: {ended:?}"
-        );
+        assert_contains!(ended.out, expected.unwrap_or_default(), "{lines:?}");
     }
 }
 

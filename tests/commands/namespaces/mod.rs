@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::fake_server::{Cluster, Controller};
+use crate::rows::words;
 
 const ALWAYS: &[(&str, &str)] = &[("hours", "00:00-24:00"), ("timezone", "Asia/Tokyo")];
 
@@ -60,7 +61,7 @@ fn status_and_plan_show_inherited_schedules() {
         assert_eq!(plan["workloads"][1]["from"], Value::Null);
     }
     let wide = cluster.dayshift(&["status", "-o", "wide"]).out;
-    assert!(wide.lines().next().unwrap().ends_with("FROM"), "{wide}");
+    assert_ends_with!(wide.lines().next().unwrap(), "FROM");
     assert_eq!(wide.matches("   namespace\n").count(), 1, "{wide}");
     let whole = cluster.dayshift(&["status", "ns/dev"]);
     assert_eq!(
@@ -87,10 +88,7 @@ fn reports_an_invalid_namespace_annotation_on_the_namespace() {
         .filter(|it| it.starts_with("error: "))
         .collect();
     assert_eq!(reported.len(), 1, "{ran:?}");
-    assert!(
-        reported[0].starts_with("error: Namespace dev: dayshift/hours: `9"),
-        "{reported:?}"
-    );
+    assert_starts_with!(reported[0], "error: Namespace dev: dayshift/hours: `9");
 }
 
 /// The notes of `status` for one workload.
@@ -191,10 +189,7 @@ fn sleeps_and_resumes_a_whole_namespace() {
     assert_eq!(status["workloads"][0]["override"]["from"], "namespace");
     let synced = cluster.dayshift(&["sync", "api"]);
     assert_eq!(synced.status, 1);
-    assert!(
-        synced.err.contains("run dayshift resume ns/dev, or"),
-        "{synced:?}"
-    );
+    synced.assert_err("run dayshift resume ns/dev, or");
     let resumed = cluster.dayshift(&["resume", "api"]);
     assert_eq!(resumed.err, synced.err.replace("not synced", "not resumed"));
 
@@ -206,12 +201,7 @@ fn sleeps_and_resumes_a_whole_namespace() {
     );
     let refused = cluster.dayshift(&["wake", "namespaces/dev", "--for", "1h"]);
     assert_eq!(refused.status, 1);
-    assert!(
-        refused
-            .err
-            .starts_with("error: namespace/dev: not woken: it is paused"),
-        "{refused:?}"
-    );
+    assert_starts_with!(refused.err, "error: namespace/dev: not woken: it is paused");
 
     let resumed = cluster.dayshift(&["resume", "ns/dev"]);
     assert_eq!(
@@ -326,7 +316,7 @@ fn reports_obstacles_of_a_namespace_override() {
         ),
         ("ns/Dev", 2, "is not the name of"),
     ] {
-        let words: Vec<_> = word.split(' ').collect();
+        let words = words(word);
         let ran = empty.dayshift(&[&["wake"], &words[..], &for_an_hour].concat());
         assert_eq!(ran.status, status, "{word}: {ran:?}");
         assert!(ran.err.contains(error), "{word}: {ran:?}");
@@ -335,19 +325,15 @@ fn reports_obstacles_of_a_namespace_override() {
     anonymous.deployment("web", 0, &[]);
     let ran = anonymous.dayshift(&["wake", "ns/dev", "--for", "1h", "--timeout", "1s"]);
     assert_eq!(ran.status, 1);
-    assert!(ran.out.ends_with(": 0 of 1 workload\n"), "{ran:?}");
+    assert_ends_with!(ran.out, ": 0 of 1 workload\n");
     let late =
         "error: namespace/dev: annotated, but no controller has acted on 1 workload within 1 s";
-    assert!(ran.err.starts_with(late), "{ran:?}");
+    assert_starts_with!(ran.err, late);
     let bad = cluster(&[("hours", "9-5")]);
     bad.deployment("web", 0, ALWAYS);
     let ran = bad.dayshift(&["wake", "ns/dev", "--for", "1h"]);
     assert_eq!(ran.status, 1);
-    assert!(
-        ran.err
-            .contains("its schedule is rejected: dayshift/hours: `9"),
-        "{ran:?}"
-    );
+    ran.assert_err("its schedule is rejected: dayshift/hours: `9");
 }
 
 /// The override of the workload has ended, but that of the Namespace is active.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::ALWAYS;
 use crate::fake_server::{Cluster, refusal};
+use crate::rows::words;
 
 /// Two namespaces of a team and one of another team.
 fn offices() -> Cluster {
@@ -48,7 +49,7 @@ fn changes_workloads_in_all_given_namespaces() {
         "pause -l app!=none --namespace=ny -n tokyo -n tokyo --no-wait",
     ] {
         let cluster = offices();
-        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        let ran = cluster.dayshift(&words(line));
         assert_eq!((ran.status, &*ran.err), (0, ""), "{line}: {ran:?}");
         assert_eq!(overridden(&cluster), ["ny", "tokyo"], "{line}");
         assert_eq!(ran.out.matches(" in tokyo").count(), 1, "{ran:?}");
@@ -80,11 +81,7 @@ fn shows_and_restores_workloads_in_all_given_namespaces() {
     }
     let ran = cluster.dayshift(&["restore", "--all", "-n", "tokyo", "-n", "ny"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(
-        ran.out
-            .contains("deployment.apps/web in tokyo restored, 0 -> 2"),
-        "{ran:?}"
-    );
+    ran.assert_out("deployment.apps/web in tokyo restored, 0 -> 2");
     let counts = ["dev", "ny", "tokyo"].map(|namespace| {
         cluster.api.get("Deployment", namespace, "web").unwrap()["spec"]["replicas"].clone()
     });
@@ -99,22 +96,14 @@ fn reports_the_namespace_of_a_missing_permission() {
         let message = refusal(request.verb, "deployments");
         is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
     });
-    let ran = cluster.dayshift(&[
-        "wake",
-        "--all",
-        "-n",
-        "tokyo,ny",
-        "--for",
-        "1h",
-        "--no-wait",
-    ]);
+    let ran = cluster.dayshift(&words("wake --all -n tokyo,ny --for 1h --no-wait"));
     assert_eq!(ran.status, 3, "{ran:?}");
     assert_eq!(overridden(&cluster), ["tokyo"]);
-    assert!(ran.err.contains("in namespace ny"), "{ran:?}");
+    ran.assert_err("in namespace ny");
     let ran = cluster.dayshift(&["status", "-n", "tokyo", "-n", "ny"]);
     assert_eq!(ran.status, 3, "{ran:?}");
-    assert!(ran.out.contains("tokyo"), "{ran:?}");
-    assert!(ran.err.contains("in namespace ny"), "{ran:?}");
+    ran.assert_out("tokyo");
+    ran.assert_err("in namespace ny");
 }
 
 #[test]
@@ -142,7 +131,7 @@ fn rejects_a_repeated_flag_that_allows_one_value() {
         "lint examples -n tokyo -n ny",
         "plan -f examples -n tokyo -n ny",
     ] {
-        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        let ran = cluster.dayshift(&words(line));
         assert_eq!(ran.status, 2, "{line}: {ran:?}");
         assert!(overridden(&cluster).is_empty(), "{line}");
     }

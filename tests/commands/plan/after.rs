@@ -69,7 +69,7 @@ fn the_table_shows_dependencies_at_each_start() {
             "dev web Mon 2026-11-23 09:00 UTC start, after deploy/api, sts/db <saved> namespace",
         ]
     );
-    assert!(!table.contains("stop, after"), "{table}");
+    assert_lacks!(table, "stop, after");
 }
 
 #[test]
@@ -79,6 +79,6 @@ fn the_chart_shows_dependencies_below() {
         "The start of dev/api waits until sts/db is ready, 10 min at most.\n",
         "The start of dev/web waits until deploy/api, sts/db are ready, 2 min at most.\n",
     ] {
-        assert!(chart.contains(line), "{chart}");
+        assert_contains!(chart, line);
     }
 }

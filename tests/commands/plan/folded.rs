@@ -1,6 +1,7 @@
 //! Schedules with many boundaries are folded in text and complete in JSON.
 
 use super::program::{plan_of, web};
+use crate::rows::words;
 
 /// Starts in each even minute and stops in each odd one.
 fn restless() -> String {
@@ -52,16 +53,7 @@ fn a_chart_counts_further_boundaries_and_json_lists_them() {
 #[test]
 fn an_hourly_schedule_is_not_folded() {
     let hourly = web(&["dayshift/start: '0 * * * *'"]);
-    let args = [
-        "-f",
-        "-",
-        "--from",
-        "2026-11-23",
-        "--days",
-        "1",
-        "-o",
-        "table",
-    ];
+    let args = words("-f - --from 2026-11-23 --days 1 -o table");
     let ended = plan_of(&args, &hourly);
     assert_eq!(ended.out.lines().count(), 1 + 24, "{}", ended.out);
 }

@@ -7,102 +7,44 @@ use std::{env, fs, path::Path};
 
 use super::program::plan_with;
 use crate::program::without_colors;
+use crate::rows::{rows, words};
 
 const UTF8: (&str, &str) = ("LC_ALL", "C.UTF-8");
 
-/// A run, and the golden file with its output.
-struct Case {
-    name: &'static str,
-    variables: &'static [(&'static str, &'static str)],
-    args: &'static str,
-    /// Standard input for `-f -`.
-    input: &'static str,
-    status: i32,
-}
-
-const CASES: &[Case] = &[
-    Case {
-        name: "chart.txt",
-        variables: &[UTF8],
-        args: "-o chart -f examples --from 2026-11-23",
-        input: "",
-        status: 0,
-    },
-    Case {
-        name: "chart-color.txt",
-        variables: &[UTF8, ("CLICOLOR_FORCE", "1")],
-        args: "-o chart -f - --from 2026-11-23",
-        input: include_str!("golden/kinds.yaml"),
-        status: 1,
-    },
-    Case {
-        name: "chart-40-columns.txt",
-        variables: &[UTF8, ("DAYSHIFT_COLUMNS", "40")],
-        args: "-o chart -f - --from 2026-11-23",
-        input: include_str!("golden/kinds.yaml"),
-        status: 1,
-    },
-    Case {
-        name: "chart-autumn.txt",
-        variables: &[UTF8],
-        args: "-o chart -f examples/overnight.yaml --from 2026-10-28",
-        input: "",
-        status: 0,
-    },
-    Case {
-        name: "chart-spring.txt",
-        variables: &[UTF8],
-        args: "-o chart -f examples/office-hours.yaml --from 2027-03-22 --days 30",
-        input: "",
-        status: 0,
-    },
-    Case {
-        name: "chart-overrides.txt",
-        variables: &[UTF8],
-        args: "-o chart -f - --from 2026-11-23 --days 4",
-        input: include_str!("golden/overrides.yaml"),
-        status: 0,
-    },
-    Case {
-        name: "table.txt",
-        variables: &[UTF8],
-        args: "-o table -f - --from 2026-11-23 --days 2",
-        input: include_str!("golden/overrides.yaml"),
-        status: 0,
-    },
-    Case {
-        name: "table-color.txt",
-        variables: &[UTF8, ("CLICOLOR_FORCE", "1")],
-        args: "-o table -f examples/office-hours.yaml --from 2026-11-23 --days 1",
-        input: "",
-        status: 0,
-    },
-    Case {
-        name: "overrides.json",
-        variables: &[],
-        args: "-f - --from 2026-11-23 --days 1",
-        input: include_str!("golden/overrides.yaml"),
-        status: 0,
-    },
-];
+/// Golden files with the variables, the arguments, the file on standard input and the status of their command.
+const CASES: &str = "
+    chart.txt => LC_ALL=C.UTF-8 => -o chart -f examples --from 2026-11-23 => none => 0
+    chart-color.txt => LC_ALL=C.UTF-8 CLICOLOR_FORCE=1 => -o chart -f - --from 2026-11-23 => kinds.yaml => 1
+    chart-40-columns.txt => LC_ALL=C.UTF-8 DAYSHIFT_COLUMNS=40 => -o chart -f - --from 2026-11-23 => kinds.yaml => 1
+    chart-autumn.txt => LC_ALL=C.UTF-8 => -o chart -f examples/overnight.yaml --from 2026-10-28 => none => 0
+    chart-spring.txt => LC_ALL=C.UTF-8 => -o chart -f examples/office-hours.yaml --from 2027-03-22 --days 30 => none => 0
+    chart-overrides.txt => LC_ALL=C.UTF-8 => -o chart -f - --from 2026-11-23 --days 4 => overrides.yaml => 0
+    table.txt => LC_ALL=C.UTF-8 => -o table -f - --from 2026-11-23 --days 2 => overrides.yaml => 0
+    table-color.txt => LC_ALL=C.UTF-8 CLICOLOR_FORCE=1 => -o table -f examples/office-hours.yaml --from 2026-11-23 --days 1 => none => 0
+    overrides.json => LC_ALL=C => -f - --from 2026-11-23 --days 1 => overrides.yaml => 0
+";
 
 #[test]
 fn output_matches_the_golden_files() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/plan/golden");
-    for case in CASES {
-        let args: Vec<_> = case.args.split(' ').collect();
-        let ended = plan_with(case.variables, &args, case.input);
-        assert_eq!(ended.status, case.status, "{}: {ended:?}", case.name);
-        let path = directory.join(case.name);
+    for [name, variables, args, input, status] in rows(CASES) {
+        let variables = words(variables);
+        let variables = variables.iter().map(|it| it.split_once('=').unwrap());
+        let input = match input {
+            "none" => String::new(),
+            file => fs::read_to_string(directory.join(file)).unwrap(),
+        };
+        let ended = plan_with(&variables.collect::<Vec<_>>(), &words(args), &input);
+        assert_eq!(ended.status.to_string(), status, "{name}: {ended:?}");
+        let path = directory.join(name);
         if env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&path, &ended.out).unwrap();
         }
         let expected = fs::read_to_string(&path).unwrap_or_default();
+        let found = &ended.out;
         assert!(
-            ended.out == expected,
-            "{} is no longer\n{expected}\nbut\n{}",
-            case.name,
-            ended.out
+            *found == expected,
+            "{name} is no longer\n{expected}\nbut\n{found}"
         );
     }
 }

@@ -20,6 +20,7 @@ use dayshift::examples::EXAMPLES;
 use program::{plan, plan_of, web};
 
 use crate::program::{command, start};
+use crate::rows::words;
 
 #[test]
 fn json_has_the_documented_form() {
@@ -77,11 +78,7 @@ fn json_has_the_documented_form() {
 "#
     );
     assert_eq!(ended.status, 1);
-    assert!(
-        ended
-            .err
-            .starts_with("error[bad-times]: `Fry` is not a day\n")
-    );
+    assert_starts_with!(ended.err, "error[bad-times]: `Fry` is not a day\n");
 }
 
 #[test]
@@ -159,16 +156,9 @@ fn clock_changes_shift_offsets_and_skipped_times() {
             "{zone}"
         );
     }
-    let week = plan(&[
-        "-f",
-        "examples/overnight.yaml",
-        "--from",
-        "2026-10-30",
-        "--timezone",
-        "America/New_York",
-        "--days",
-        "4",
-    ]);
+    let week = plan(&words(
+        "-f examples/overnight.yaml --from 2026-10-30 --timezone America/New_York --days 4",
+    ));
     assert_eq!(
         week.boundaries(),
         [
@@ -178,16 +168,9 @@ fn clock_changes_shift_offsets_and_skipped_times() {
             "2026-11-02T22:00:00-05:00 start -",
         ]
     );
-    let week = plan(&[
-        "-f",
-        "examples/office-hours.yaml",
-        "--from",
-        "2027-03-26",
-        "--timezone",
-        "Europe/Berlin",
-        "--days",
-        "4",
-    ]);
+    let week = plan(&words(
+        "-f examples/office-hours.yaml --from 2027-03-26 --timezone Europe/Berlin --days 4",
+    ));
     assert_eq!(
         week.boundaries(),
         [
@@ -300,11 +283,8 @@ fn a_chart_shows_a_clock_change_at_midnight() {
     ];
     let args = "-o chart -f - --from 2027-03-28 --days 1".split(' ');
     let out = plan_of(&args.collect::<Vec<_>>(), &web(&lines)).out;
-    assert!(out.contains("\nSun 28*"), "{out}");
-    assert!(
-        out.contains("* Sun 28 Mar: clocks go forward from 00:00 to 01:00\n"),
-        "{out}"
-    );
+    assert_contains!(out, "\nSun 28*");
+    assert_contains!(out, "* Sun 28 Mar: clocks go forward from 00:00 to 01:00\n");
 }
 
 /// A chart shows whole days in the zone of the schedule, and counts the savings of these days from

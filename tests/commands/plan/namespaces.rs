@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::program::{plan_of, web};
 use crate::program::Ended;
+use crate::rows::words;
 
 /// A Namespace with these annotations.
 fn namespace(name: &str, lines: &[&str]) -> String {
@@ -19,16 +20,7 @@ fn plain(name: &str) -> String {
 }
 
 fn day(output: &str, documents: &[String]) -> Ended {
-    let args = [
-        "-f",
-        "-",
-        "-n",
-        "team",
-        "--from",
-        "2026-11-23",
-        "--days",
-        "1",
-    ];
+    let args = words("-f - -n team --from 2026-11-23 --days 1");
     let args = [&args[..], &["-o", output]].concat();
     plan_of(&args, &documents.join("---\n"))
 }
@@ -98,8 +90,8 @@ fn accepts_lists_of_namespaces_and_uses_the_last_definition() {
         hours("team", "11:00-12:00")
     );
     let ended = day("table", &[plain("api"), list]);
-    assert!(ended.out.contains("11:00 UTC   start"), "{ended:?}");
-    assert!(!ended.out.contains("09:00"), "{ended:?}");
+    ended.assert_out("11:00 UTC   start");
+    ended.assert_out_lacks("09:00");
 }
 
 #[test]
@@ -143,10 +135,7 @@ fn draws_an_override_of_the_namespace() {
     );
     let chart = day("chart", &[plain("api"), team]).out;
     let chart = chart.replace("\n  ", " ");
-    assert!(
-        chart.contains(", by its Namespace; boundaries in brackets"),
-        "{chart}"
-    );
+    assert_contains!(chart, ", by its Namespace; boundaries in brackets");
 }
 
 /// The schedule of a Namespace keeps a 0 in a manifest, unless the Namespace has `replicas`.

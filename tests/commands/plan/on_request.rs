@@ -85,7 +85,7 @@ fn shows_which_services_prolong_a_wake() {
     assert_eq!(json["workloads"][0]["onRequest"], expected);
     let ran = plan_of(&["-", "-o", "table", "--from", "2026-11-23"], &files);
     let line = "default/web: a request to Service web wakes it, and use prolongs the wake; ";
-    assert!(ran.out.contains(line), "{}", ran.out);
+    ran.assert_out(line);
 }
 
 #[test]

@@ -11,13 +11,23 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::program::{plan_of, web};
-use crate::{of_deployments::of_deployments, program::Ended};
+use crate::{
+    of_deployments::of_deployments,
+    program::Ended,
+    rows::{rows, words},
+};
 
 const HOURS: &str = "dayshift/hours: '09:00-19:00'";
 
 fn monday(lines: &[&str]) -> Ended {
     let args = ["-f", "-", "--from", "2026-11-23 08:00", "--days", "1"];
     plan_of(&args, &web(lines))
+}
+
+/// The annotations of a row, which are separated by ` | `.
+fn with_overrides<'a>(hours: &'a str, row: &'a str) -> Vec<&'a str> {
+    let overrides = row.split(" | ").filter(|text| *text != "none");
+    [hours].into_iter().chain(overrides).collect()
 }
 
 /// The applied boundaries, one per line, with the override that ends there.
@@ -35,62 +45,26 @@ fn applied(ended: &Ended) -> Vec<String> {
 
 #[test]
 fn the_end_of_an_override_is_a_boundary() {
-    for (over, expected) in [
-        (
-            &["dayshift/wake-until: 2026-11-23 22:00"][..],
-            &["23T22:00 stop wake-until"][..],
-        ),
-        (
-            &["dayshift/sleep-until: 2026-11-23 12:00"],
-            &["23T12:00 start sleep-until", "23T19:00 stop"],
-        ),
-        (
-            &["dayshift/wake-until: 2026-11-23 12:00"],
-            &["23T12:00 start wake-until", "23T19:00 stop"],
-        ),
-        // The override ends at the time of the stop: one stop.
-        (
-            &["dayshift/wake-until: 2026-11-23 19:00"],
-            &["23T19:00 stop wake-until"],
-        ),
-        // The end of a pause starts a workload that was stopped before it, and applies a boundary
-        // at the same time.
-        (
-            &["dayshift/pause: 2026-11-23 12:00"],
-            &["23T12:00 start pause", "23T19:00 stop"],
-        ),
-        (
-            &["dayshift/pause: 2026-11-23 09:00"],
-            &["23T09:00 start pause", "23T19:00 stop"],
-        ),
-        (
-            &["dayshift/pause: 2026-11-23 19:00"],
-            &["23T19:00 stop pause"],
-        ),
-        (&["dayshift/pause: 2026-11-23 20:00"], &[]),
-        // An override below another takes effect when that one ends.
-        (
-            &[
-                "dayshift/pause: 2026-11-23 10:00",
-                "dayshift/wake-until: 2026-11-23 12:00",
-                "dayshift/sleep-until: 2026-11-23 14:00",
-            ],
-            &[
-                "23T10:00 start pause",
-                "23T12:00 stop wake-until",
-                "23T14:00 start sleep-until",
-                "23T19:00 stop",
-            ],
-        ),
-        // An override is over at its end and at the beginning of the period.
-        (
-            &["dayshift/sleep-until: 2026-11-23 08:00"],
-            &["23T09:00 start", "23T19:00 stop"],
-        ),
-        (&["dayshift/sleep-until: 2026-11-24 08:00"], &[]),
-    ] {
-        let lines: Vec<_> = [HOURS].iter().chain(over).copied().collect();
-        assert_eq!(applied(&monday(&lines)), expected, "{over:?}");
+    for [over, expected] in rows("
+            dayshift/wake-until: 2026-11-23 22:00 => 23T22:00 stop wake-until
+            dayshift/sleep-until: 2026-11-23 12:00 => 23T12:00 start sleep-until, 23T19:00 stop
+            dayshift/wake-until: 2026-11-23 12:00 => 23T12:00 start wake-until, 23T19:00 stop
+            # The override ends at the time of the stop: one stop.
+            dayshift/wake-until: 2026-11-23 19:00 => 23T19:00 stop wake-until
+            # The end of a pause starts a workload that was stopped before it, and applies a boundary
+            # at the same time.
+            dayshift/pause: 2026-11-23 12:00 => 23T12:00 start pause, 23T19:00 stop
+            dayshift/pause: 2026-11-23 09:00 => 23T09:00 start pause, 23T19:00 stop
+            dayshift/pause: 2026-11-23 19:00 => 23T19:00 stop pause
+            dayshift/pause: 2026-11-23 20:00 => none
+            # An override below another takes effect when that one ends.
+            dayshift/pause: 2026-11-23 10:00 | dayshift/wake-until: 2026-11-23 12:00 | dayshift/sleep-until: 2026-11-23 14:00 => 23T10:00 start pause, 23T12:00 stop wake-until, 23T14:00 start sleep-until, 23T19:00 stop
+            # An override is over at its end and at the beginning of the period.
+            dayshift/sleep-until: 2026-11-23 08:00 => 23T09:00 start, 23T19:00 stop
+            dayshift/sleep-until: 2026-11-24 08:00 => none
+        ") {
+        let found = applied(&monday(&with_overrides(HOURS, over))).join(", ");
+        assert_eq!(found, expected.replace("none", ""), "{over}");
     }
     // If the schedule has no state, a workload that an override stopped is restored.
     let slept = ["dayshift/sleep-until: 2026-11-23 12:00"];
@@ -111,56 +85,24 @@ fn the_end_of_an_override_is_a_boundary() {
 #[test]
 fn a_chart_without_boundaries_shows_the_next_applied_one() {
     let chart = |lines: &[&str]| {
-        let args = [
-            "-o",
-            "chart",
-            "-f",
-            "-",
-            "--from",
-            "2026-11-28",
-            "--days",
-            "1",
-        ];
+        let args = words("-o chart -f - --from 2026-11-28 --days 1");
         plan_of(&args, &web(lines)).out
     };
     let hours = "dayshift/hours: Mon-Fri 09:00-19:00";
-    for (over, expected) in [
-        (
-            &[][..],
-            "The next boundary is a start on Mon 2026-11-30 09:00.\n",
-        ),
-        (
-            &["dayshift/sleep-until: 2026-12-01 00:00"],
-            "The next boundary is a stop on Tue 2026-12-01 00:00.\n",
-        ),
-        (
-            &["dayshift/wake-until: 2026-12-01 12:00"],
-            "The next boundary is a start on Tue 2026-12-01 12:00.\n",
-        ),
-        // The end of a pause starts a workload that was stopped before it, and stops nothing.
-        (
-            &["dayshift/pause: 2026-12-01 12:00"],
-            "The next boundary is a start on Tue 2026-12-01 12:00.\n",
-        ),
-        (
-            &["dayshift/pause: 2026-12-01 20:00"],
-            "The next boundary is a start on Wed 2026-12-02 09:00.\n",
-        ),
-        (
-            &[
-                "dayshift/pause: 2026-11-30 08:00",
-                "dayshift/sleep-until: 2026-12-01 12:00",
-            ],
-            "The next boundary is a stop on Mon 2026-11-30 08:00.\n",
-        ),
-        (
-            &["dayshift/pause: 'true'"],
-            "There is no further boundary.\n",
-        ),
-    ] {
-        let lines: Vec<_> = [hours].iter().chain(over).copied().collect();
-        let out = chart(&lines);
-        assert!(out.contains(expected), "{over:?}: {out}");
+    for [over, expected] in rows("
+            none => The next boundary is a start on Mon 2026-11-30 09:00.
+            dayshift/sleep-until: 2026-12-01 00:00 => The next boundary is a stop on Tue 2026-12-01 00:00.
+            dayshift/wake-until: 2026-12-01 12:00 => The next boundary is a start on Tue 2026-12-01 12:00.
+            # The end of a pause starts a workload that was stopped before it, and stops nothing.
+            dayshift/pause: 2026-12-01 12:00 => The next boundary is a start on Tue 2026-12-01 12:00.
+            dayshift/pause: 2026-12-01 20:00 => The next boundary is a start on Wed 2026-12-02 09:00.
+            dayshift/pause: 2026-11-30 08:00 | dayshift/sleep-until: 2026-12-01 12:00 => The next boundary is a stop on Mon 2026-11-30 08:00.
+            dayshift/pause: 'true' => There is no further boundary.
+        ") {
+        assert_contains!(
+            chart(&with_overrides(hours, over)),
+            format!("{expected}\n")
+        );
     }
 }
 

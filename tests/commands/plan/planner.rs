@@ -126,7 +126,7 @@ fn does_not_plan_a_kind_without_counts() {
         panic!("{plan:?}");
     };
     assert_eq!(problem.annotation, "spec.replicas");
-    assert!(problem.message.contains("has no such field"), "{problem:?}");
+    assert_contains!(problem.message, "has no such field");
     // Without a schedule it has no effect.
     let unscheduled = Observed {
         inputs: Inputs::default(),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::program::{plan, plan_of, web};
 use crate::fake_server::{Cluster, refusal};
+use crate::rows::{rows, words};
 
 /// The annotation, and the first and last byte of each problem of the only workload.
 fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
@@ -27,63 +28,25 @@ fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
 
 #[test]
 fn reports_problems_with_their_byte_range() {
-    for (line, annotation, fault, expected_text) in [
-        (
-            "dayshift/start: 'Mon-Fry 09:00'",
-            "dayshift/start",
-            4..7,
-            "`Fry` is not a day",
-        ),
-        (
-            "dayshift/start: '09:00; 25:00'",
-            "dayshift/start",
-            7..12,
-            "`25:00` is out of range",
-        ),
-        (
-            "dayshift/start: '0 9 * * 9'",
-            "dayshift/start",
-            8..9,
-            "`9` is not a day of the week",
-        ),
-        // The wide space and each letter have 3 bytes.
-        (
-            "dayshift/start: \"09:00;\u{3000}月曜 10:00\"",
-            "dayshift/start",
-            9..15,
-            "`月曜` is not a day",
-        ),
-        (
-            "dayshift/start: \"09:00;\\u3000月曜 10:00\"",
-            "dayshift/start",
-            9..15,
-            "`月曜` is not a day",
-        ),
-        (
-            "dayshift/hours: 'Mon 09:00-09:00'",
-            "dayshift/hours",
-            4..15,
-            "`09:00-09:00` begins and ends",
-        ),
-        (
-            "dayshift/strat: '09:00'",
-            "dayshift/strat",
-            0..5,
-            "did you mean `start`?",
-        ),
-        (
-            "dayshift/stop:",
-            "dayshift/stop",
-            0..0,
-            "the value is empty",
-        ),
-    ] {
+    for [line, annotation, fault, expected_text] in rows(
+        r#"
+            dayshift/start: 'Mon-Fry 09:00' => dayshift/start => 4..7 => `Fry` is not a day
+            dayshift/start: '09:00; 25:00' => dayshift/start => 7..12 => `25:00` is out of range
+            dayshift/start: '0 9 * * 9' => dayshift/start => 8..9 => `9` is not a day of the week
+            # The wide space and each letter have 3 bytes.
+            dayshift/start: "09:00;　月曜 10:00" => dayshift/start => 9..15 => `月曜` is not a day
+            dayshift/start: "09:00;\u3000月曜 10:00" => dayshift/start => 9..15 => `月曜` is not a day
+            dayshift/hours: 'Mon 09:00-09:00' => dayshift/hours => 4..15 => `09:00-09:00` begins and ends
+            dayshift/strat: '09:00' => dayshift/strat => 0..5 => did you mean `start`?
+            dayshift/stop: => dayshift/stop => 0..0 => the value is empty
+        "#,
+    ) {
         let found = problems(&web(&[line]));
         assert_eq!(found.len(), 1, "{line}: {found:?}");
         let (name, start, end, message) = &found[0];
         assert_eq!(
-            (name.as_str(), *start..*end),
-            (annotation, fault),
+            (name.as_str(), format!("{start}..{end}")),
+            (annotation, fault.to_owned()),
             "{line}: {message}"
         );
         assert!(message.contains(expected_text), "{line}: {message}");
@@ -116,20 +79,13 @@ fn reports_all_problems_of_an_object_and_plans_the_others() {
 
 #[test]
 fn reports_unquoted_values() {
-    for (line, message) in [
-        (
-            "dayshift/replicas: 2",
-            "`2` is a number in YAML, but the API server accepts only text; write \"2\"",
-        ),
-        (
-            "dayshift/pause: true",
-            "`true` is true or false in YAML, but the API server accepts only text; write \"true\"",
-        ),
-        (
-            "dayshift/jitter: {m: 5}",
-            "is a map, but the API server accepts only text; write text in quotes",
-        ),
-    ] {
+    for [line, message] in rows(
+        r#"
+            dayshift/replicas: 2 => `2` is a number in YAML, but the API server accepts only text; write "2"
+            dayshift/pause: true => `true` is true or false in YAML, but the API server accepts only text; write "true"
+            dayshift/jitter: {m: 5} => is a map, but the API server accepts only text; write text in quotes
+        "#,
+    ) {
         let found = problems(&web(&["dayshift/start: '09:00'", line]));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].3, message);
@@ -152,75 +108,35 @@ fn syntax_errors_have_file_line_and_column() {
         "the others are planned: {ended:?}"
     );
     let (none, syntax) = ended.err.split_once('\n').unwrap();
-    assert!(none.starts_with("error: cannot read none.yaml: "), "{none}");
-    assert!(syntax.starts_with("error[syntax]: "), "{syntax}");
+    assert_starts_with!(none, "error: cannot read none.yaml: ");
+    assert_starts_with!(syntax, "error[syntax]: ");
     let place = format!("\n --> {path}:3:5\n");
-    assert!(syntax.contains(&place), "{syntax}");
+    assert_contains!(syntax, place);
 
     let ended = plan_of(&["-f", "-"], "a: [");
-    assert!(
-        ended.err.contains("\n --> standard input:1:4\n"),
-        "{ended:?}"
-    );
+    ended.assert_err("\n --> standard input:1:4\n");
     assert_eq!(ended.status, 1);
 }
 
 #[test]
 fn wrong_usage_shows_a_correct_example() {
-    for (args, expected_text) in [
-        (
-            &["-f", "examples", "-o", "picture"][..],
-            "[possible values: chart, table, summary, summary-json, json, ics]",
-        ),
-        (
-            &["-f", "examples", "deploy/web"],
-            "give either files or live workloads",
-        ),
-        (&["-f", "examples", "-A"], "give either files or live"),
-        (
-            &["-f", "examples", "-l", "a=b"],
-            "give either files or live",
-        ),
-        (&["ds/web"], "is not of a kind that dayshift scales"),
-        (
-            &["-f", "examples", "--from", "tomorrow"],
-            "'--from <T>': `tomorrow` is not a date and time; write local time such as",
-        ),
-        (
-            &["-f", "examples", "--until", "2026-02-30"],
-            "'--until <T>': `2026-02-30` is a date that does not exist",
-        ),
-        (
-            &[
-                "-f",
-                "examples",
-                "--from",
-                "2026-11-24",
-                "--until",
-                "2026-11-23",
-            ],
-            "is not after the beginning",
-        ),
-        (
-            &["-f", "examples", "--days", "2", "--until", "2026-11-23"],
-            "cannot be used with",
-        ),
-        (&["-f", "examples", "--days", "0"], "0 is not in 1..=36600"),
-        (
-            &["-f", "examples", "--timezone", "Asia/Tokio"],
-            "is not a time zone; write `Asia/Tokyo`",
-        ),
-        (
-            &["-f", "examples", "--annotation-prefix", "A/b"],
-            "is not a prefix of Kubernetes keys",
-        ),
-        (&["-f", "examples", "-n", "A"], "such as team-a"),
-        (
-            &["-f", "examples", "-n", "a,b"],
-            "give one -n: it is the namespace",
-        ),
-    ] {
-        let ended = plan(args);
+    for [args, expected_text] in rows("
+            -f examples -o picture => [possible values: chart, table, summary, summary-json, json, ics]
+            -f examples deploy/web => give either files or live workloads
+            -f examples -A => give either files or live
+            -f examples -l a=b => give either files or live
+            ds/web => is not of a kind that dayshift scales
+            -f examples --from tomorrow => '--from <T>': `tomorrow` is not a date and time; write local time such as
+            -f examples --until 2026-02-30 => '--until <T>': `2026-02-30` is a date that does not exist
+            -f examples --from 2026-11-24 --until 2026-11-23 => is not after the beginning
+            -f examples --days 2 --until 2026-11-23 => cannot be used with
+            -f examples --days 0 => 0 is not in 1..=36600
+            -f examples --timezone Asia/Tokio => is not a time zone; write `Asia/Tokyo`
+            -f examples --annotation-prefix A/b => is not a prefix of Kubernetes keys
+            -f examples -n A => such as team-a
+            -f examples -n a,b => give one -n: it is the namespace
+        ") {
+        let ended = plan(&words(args));
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
         assert!(ended.err.contains(expected_text), "{args:?}: {}", ended.err);
     }
@@ -274,7 +190,7 @@ fn volumes_that_a_stop_would_delete_are_a_problem() {
         panic!("{found:?}");
     };
     assert_eq!(annotation, "dayshift/allow-volume-deletion");
-    assert!(message.contains("whenScaled is Delete"), "{message}");
+    assert_contains!(message, "whenScaled is Delete");
     let retained = set + &policy.replace("Delete", "Retain");
     assert_eq!(plan_of(&["-f", "-"], &retained).status, 0);
 }

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+pub(crate) use crate::program::web;
 use crate::program::{Ended, dayshift_with};
+use crate::rows::words;
 
 impl Ended {
     /// The boundaries of the only workload: time, action, and count or `-`.
@@ -47,28 +49,13 @@ pub(crate) fn plan(args: &[&str]) -> Ended {
     plan_of(args, "")
 }
 
-/// A Deployment `web` with these annotations.
-pub(crate) fn web(lines: &[&str]) -> String {
-    format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",
-        lines.join("\n    ")
-    )
-}
-
 /// The calendar of files has an event for each start, stop and excluded date.
 #[test]
 fn plan_writes_a_calendar_for_calendar_programs() {
     let web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, annotations: \
                {dayshift/hours: 'Mon-Fri 09:00-19:00', dayshift/except: '2026-11-25', \
                dayshift/timezone: Asia/Tokyo}}, spec: {replicas: 3}}";
-    let args = [
-        "plan",
-        "-f-",
-        "-oics",
-        "--from=2026-11-23",
-        "--days=3",
-        "--timezone=Asia/Tokyo",
-    ];
+    let args = words("plan -f- -oics --from=2026-11-23 --days=3 --timezone=Asia/Tokyo");
     let ran = dayshift_with(&[], &args, web);
     assert_eq!(ran.status, 0, "{ran:?}");
     let lines: Vec<_> = ran.out.split_terminator("\r\n").collect();

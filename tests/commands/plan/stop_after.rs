@@ -59,18 +59,15 @@ fn the_json_has_the_timer() {
 }
 
 #[test]
-fn the_chart_says_when_it_is_stopped() {
+fn the_chart_shows_the_time_of_the_stop() {
     let text = |lines: &[&str]| {
         let chart = two_days(lines, "chart").out;
         chart.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let preview = text(&["dayshift/stop-after: 48h since creation"]);
-    assert!(
-        preview.contains("It is stopped 48h after its creation."),
-        "{preview}"
-    );
+    assert_contains!(preview, "It is stopped 48h after its creation.");
     let office = text(&["dayshift/hours: 09:00-19:00", "dayshift/stop-after: 8h"]);
     let expected = "It is stopped 8h after its last start or deploy.";
-    assert!(office.contains(expected), "{office}");
-    assert!(office.contains("16 of 48 hours running"), "{office}");
+    assert_contains!(office, expected);
+    assert_contains!(office, "16 of 48 hours running");
 }

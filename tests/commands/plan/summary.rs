@@ -4,6 +4,7 @@ use kube_in_memory::Writer;
 use serde_json::json;
 
 use crate::fake_server::Cluster;
+use crate::rows::words;
 
 const ARGO_CD: Writer<'static> = Writer::new("argocd-controller");
 
@@ -64,7 +65,7 @@ fn a_summary_counts_the_effect_of_the_next_stop_of_each_namespace() {
         "REJECTED: their schedules are invalid, so they stay as they are. `dayshift plan -n NAMESPACE` shows why.",
         "Not shown: 1 workload in 1 other namespace, without a schedule.",
     ] {
-        assert!(ran.out.contains(output), "{output}: {}", ran.out);
+        ran.assert_out(output);
     }
 }
 
@@ -76,7 +77,7 @@ fn the_json_of_a_summary_has_the_counts_of_its_table() {
     assert_eq!((ran.status, &*ran.err), (1, ""), "{ran:?}");
     let mut summary = ran.json();
     let next = summary["namespaces"][0]["nextStop"].take();
-    assert!(next.as_str().unwrap().ends_with("T19:00:00Z"), "{next}");
+    assert_ends_with!(next.as_str().unwrap(), "T19:00:00Z");
     assert_eq!(summary["all"]["nextStop"].take(), next);
     let mut all = json!({
         "workloads": 4, "scheduled": 3, "nextStop": null, "stops": 2, "replicas": 4,
@@ -137,21 +138,11 @@ fn a_summary_needs_a_cluster_and_a_selector_all_namespaces() {
     ] {
         let ran = cluster.dayshift(arguments);
         assert_eq!(ran.status, 2, "{ran:?}");
-        assert!(ran.err.contains(output), "{ran:?}");
+        ran.assert_err(output);
     }
     cluster.refuse(&["list"], "namespaces");
-    let selected = [
-        "plan",
-        "-A",
-        "--namespace-selector=env=dev",
-        "-o",
-        "summary",
-    ];
+    let selected = words("plan -A --namespace-selector=env=dev -o summary");
     let ran = cluster.dayshift(&selected);
     assert_eq!(ran.status, 3, "{ran:?}");
-    assert!(
-        ran.err
-            .contains("cannot list the Namespaces of --namespace-selector"),
-        "{ran:?}"
-    );
+    ran.assert_err("cannot list the Namespaces of --namespace-selector");
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::program::{plan_of, web};
+use crate::rows::words;
 
 const LINES: [&str; 2] = [
     "dayshift/hours: Mon-Fri 09:00-18:00",
@@ -81,16 +82,7 @@ fn additional_windows_run_even_on_excluded_dates() {
         "dayshift/treat-as: 2026-10-10 = Mon",
         "dayshift/extra: 2026-10-09..2026-10-10 Sat 06:00-11:00; 2026-10-12 18:00-20:00",
     ];
-    let args = [
-        "-f",
-        "-",
-        "--from",
-        "2026-10-09",
-        "--days",
-        "4",
-        "-o",
-        "table",
-    ];
+    let args = words("-f - --from 2026-10-09 --days 4 -o table");
     let table = plan_of(&args, &web(&lines)).out;
     let rows: Vec<_> = table
         .lines()

@@ -109,9 +109,9 @@ fn reports_the_end_of_an_override() {
         "stop default/web 3 -> 0 next start Mon 09:00"
     );
     let last = "\nFri 2026-11-20 19:00:00 JST   stop ";
-    assert!(day.out.contains(last), "{}", day.out);
+    day.assert_out(last);
     let cost = "default/web       1      1        11.0 of 11           33.0       33.0     0%\n";
-    assert!(day.out.contains(cost), "{}", day.out);
+    day.assert_out(cost);
 }
 
 /// UTC is the default, but can also be given.
@@ -158,15 +158,15 @@ fn reports_an_invalid_schedule_and_continues_with_the_others() {
     );
     let bad = ended.of("default/bad");
     assert_eq!(bad.len(), 1, "{bad:?}");
-    assert!(bad[0].starts_with("reject default/bad 3 "), "{bad:?}");
-    assert!(bad[0].contains("did you mean `start`?"), "{bad:?}");
-    assert!(bad[0].contains("25:00"), "{bad:?}");
+    assert_starts_with!(bad[0], "reject default/bad 3 ");
+    assert_contains!(bad[0], "did you mean `start`?");
+    assert_contains!(bad[0], "25:00");
     let logged = sandbox(
         &["-", "--from", FRIDAY, "--for", "1d", "--log-level", "warn"],
         &input,
     );
     let warning = "WARN the schedule is rejected: dayshift/strat: `strat` is not an annotation";
-    assert!(logged.err.contains(warning), "{}", logged.err);
+    logged.assert_err(warning);
     assert_eq!(logged.err.matches(" WARN ").count(), 1, "{}", logged.err);
     assert_eq!(
         ended.of("default/good")[1],
@@ -187,13 +187,9 @@ fn invalid_objects_give_status_1_with_their_position() {
         "error[bad-object]: the API server rejects `Loud` as metadata.name: ",
         " --> standard input:37:9\n",
     ] {
-        assert!(
-            ended.err.contains(expected_text),
-            "{expected_text}: {}",
-            ended.err
-        );
+        ended.assert_err(expected_text);
     }
-    assert!(ended.out.starts_with("1 workload on "), "{}", ended.out);
+    assert_starts_with!(ended.out, "1 workload on ");
 }
 
 #[test]
@@ -267,7 +263,7 @@ fn an_export_of_a_cluster_is_adopted() {
 fn the_examples_use_the_prefix_and_accept_several_files() {
     let ended = sandbox(&["--annotation-prefix", "other", "--for", "1d"], "");
     let action = "kubectl annotate deployment/one-start other/start- other/replicas-";
-    assert!(ended.out.contains(action), "{}", ended.out);
+    ended.assert_out(action);
 
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
     let (cron, hours) = (
@@ -275,8 +271,8 @@ fn the_examples_use_the_prefix_and_accept_several_files() {
         format!("{examples}/office-hours.yaml"),
     );
     let ended = sandbox(&[&cron, &hours, "--for", "1h"], "");
-    assert!(ended.out.starts_with("2 workloads "), "{}", ended.out);
-    assert!(!ended.out.contains("manual "), "{}", ended.out);
+    assert_starts_with!(ended.out, "2 workloads ");
+    ended.assert_out_lacks("manual ");
 }
 
 #[test]
@@ -285,8 +281,8 @@ fn counts_repeated_events() {
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     let reported = ended.of("default/web");
     assert_eq!(reported.len(), 3, "{reported:?}");
-    assert!(reported[2].contains("more like this are only counted"));
-    assert!(ended.out.contains("1439 transitions, the latest 0 ms"));
+    assert_contains!(reported[2], "more like this are only counted");
+    ended.assert_out("1439 transitions, the latest 0 ms");
 }
 
 #[test]
@@ -316,10 +312,7 @@ fn a_signal_ends_the_sandbox_with_a_summary() {
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0), "SIG{name}");
-        assert!(
-            rest.contains("Requests besides the watch: 0 lists"),
-            "{rest}"
-        );
+        assert_contains!(rest, "Requests besides the watch: 0 lists");
     }
 }
 
@@ -339,10 +332,7 @@ fn the_log_shows_simulated_time() {
         .lines()
         .find(|line| line.contains("default/one-start from=1"))
         .unwrap();
-    assert!(
-        line.starts_with("2026-11-20T08:01:00.000000Z  INFO start "),
-        "{line}"
-    );
+    assert_starts_with!(line, "2026-11-20T08:01:00.000000Z  INFO start ");
 }
 
 /// Two months of list, watch, scheduler and patch need one list, and one write for each transition.

@@ -47,10 +47,10 @@ fn simulates_the_fragment_of_the_readme_and_names_missing_fields() {
     let fragment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    dayshift/hours: \"09:00-19:00\"\n";
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], fragment);
     assert_eq!(ended.status, 0, "{}", ended.err);
-    assert!(ended.out.contains("next stop 19:00"), "{}", ended.out);
+    ended.assert_out("next stop 19:00");
     let expected =
         "default/web has no spec.selector and no spec.template, which a cluster requires";
-    assert!(ended.err.contains(expected), "{}", ended.err);
+    ended.assert_err(expected);
     // A label value is shorter than the longest name.
     let long = "a-".repeat(31) + "-web";
     let ended = sandbox(
@@ -58,12 +58,12 @@ fn simulates_the_fragment_of_the_readme_and_names_missing_fields() {
         &fragment.replace("name: web", &format!("name: {long}")),
     );
     assert_eq!(ended.status, 0, "{}", ended.err);
-    assert!(ended.out.contains(&long), "{}", ended.out);
+    ended.assert_out(&long);
     // A fragment with half of a template is invalid.
     let half = format!("{fragment}spec: {{template: {{}}}}\n");
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], &half);
     assert_eq!(ended.status, 1, "{}", ended.out);
-    assert!(ended.err.contains("spec.selector"), "{}", ended.err);
+    ended.assert_err("spec.selector");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn reports_why_a_request_wakes_nothing() {
         "wakes nothing: it runs, or starts already",
         "wakes nothing: it has no schedule, or does not ask for it by wake-on-request",
     ] {
-        assert!(ended.out.contains(reported), "{reported}: {}", ended.out);
+        ended.assert_out(reported);
     }
     assert_eq!(ended.status, 0);
 }

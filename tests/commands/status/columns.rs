@@ -28,7 +28,7 @@ fn shows_the_count_beside_a_larger_saved_count() {
     let heading = lines.next().unwrap();
     let ends = heading.find("LAST").unwrap();
     let begins = heading.find("REPLICAS").unwrap();
-    assert!(!heading.contains("SAVED"), "{heading}");
+    assert_lacks!(heading, "SAVED");
     let counts = lines.by_ref().take_while(|it| !it.is_empty());
     let counts: Vec<_> = counts.map(|it| it[begins..ends].trim()).collect();
     assert_eq!(counts, ["1 of 3", "0 of 3", "0", "3", "3", "3", "3"]);
@@ -129,7 +129,7 @@ fn next_is_the_next_change() {
     state(&cluster, "web", STOPPED);
     state(&cluster, "web", &[("next", "2026-11-23T10.00.00Z")]);
     let ran = cluster.dayshift(&["status"]);
-    assert!(ran.out.contains("start Tue 09:00 JST"), "{}", ran.out);
+    ran.assert_out("start Tue 09:00 JST");
     let ran = cluster.dayshift(&["status", "-o", "json"]);
     let web = &ran.json()["workloads"][0];
     assert_eq!(web["next"], "2026-11-24T09:00:00+09:00");
@@ -153,5 +153,5 @@ fn the_dashboard_shows_the_next_change_too() {
     let page = served.page("/object/dev/deploy/web");
     let shown = page.text();
     let expected = format!("start {start} 09:00");
-    assert!(shown.contains(&expected), "{expected}: {shown}");
+    assert_contains!(shown, expected);
 }

@@ -42,7 +42,7 @@ fn a_workload_in_its_grace_period_stops_within_it() {
     }
     assert_eq!(notes(&cluster, "down"), [""; 0]);
     let old = notes(&cluster, "old").concat();
-    assert!(old.contains("it runs until"), "{old}");
+    assert_contains!(old, "it runs until");
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
     }
     let truth = "the schedule specifies stopped; dayshift/enforce stops it within 30 min";
     let by_status = notes(&cluster, "raised");
-    assert!(by_status.concat().contains(truth), "{by_status:?}");
+    assert_contains!(by_status.concat(), truth);
     let of_free = notes(&cluster, "free").concat();
-    assert!(of_free.contains("manually until"), "{of_free}");
+    assert_contains!(of_free, "manually until");
 
     let plan = cluster.dayshift(&["plan", "deploy", "raised", "free"]);
     assert_eq!(plan.status, 0, "{plan:?}");
@@ -95,7 +95,7 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
     let served = Served::of(&cluster, &[]);
     for (name, truth) in [("raised", truth), ("free", "manually until")] {
         let page = served.page(&format!("/object/dev/deploy/{name}"));
-        assert!(page.text().contains(truth), "{}", page.text());
+        assert_contains!(page.text(), truth);
     }
 }
 
@@ -133,7 +133,7 @@ fn reports_enforcement_that_gave_up() {
     }
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    assert!(!ran.out.contains("stops it within"), "{}", ran.out);
+    ran.assert_out_lacks("stops it within");
 }
 
 /// The dashboard reads the Events as `status` does.
@@ -153,5 +153,5 @@ fn the_dashboard_reports_enforcement_that_gave_up() {
     let shown = || served.page("/object/dev/deploy/web").text().to_owned();
     wait_until("shown on the page", || shown().contains(text));
     let shown = shown();
-    assert!(!shown.contains("stops it within"), "{shown}");
+    assert_lacks!(shown, "stops it within");
 }

@@ -6,6 +6,7 @@ use kube_in_memory::{Fault, Status};
 use serde_json::{Deserializer, Value, json};
 
 use super::{OFFICE, STOPPED, evening, state, watch::Watching};
+use crate::rows::words;
 use crate::{
     fake_server::{Cluster, refusal},
     program::start,
@@ -61,7 +62,7 @@ fn reports_an_unreadable_kind_and_shows_the_others() {
     cluster.deployment("left", 0, &[]);
     state(&cluster, "left", &[("saved-replicas", "5")]);
     let ran = cluster.dayshift(&["status"]);
-    assert!(ran.out.contains("left down"), "{ran:?}");
+    ran.assert_out("left down");
     assert_eq!(ran.status, 3);
 }
 
@@ -103,16 +104,16 @@ fn unreadable_and_missing_objects_are_distinguished() {
         refusal("get", "cronjobs")
     );
     assert_eq!(ran.err, expected);
-    assert!(ran.out.contains("web "), "{ran:?}");
+    ran.assert_out("web ");
     assert_eq!(ran.status, 3);
 
     let ran = cluster.dayshift(&["status", "deploy/web", "cj/a", "cj/b"]);
     let both = "error: cronjob.batch/a, cronjob.batch/b are not shown: not allowed to get";
-    assert!(ran.err.starts_with(both), "{ran:?}");
+    assert_starts_with!(ran.err, both);
     assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
 
     let ran = cluster.dayshift(&["status", "cj/report"]);
-    assert!(ran.err.starts_with("error: not allowed to get CronJobs"));
+    assert_starts_with!(ran.err, "error: not allowed to get CronJobs");
     assert_eq!((ran.status, &*ran.out), (3, ""));
 }
 
@@ -123,10 +124,10 @@ fn an_unserved_kind_does_not_hide_the_others() {
     let ran = cluster.dayshift(&["status", "--kinds", kinds]);
     let output =
         "error: Rollouts are not shown: the API server does not have rollouts.argoproj.io: ";
-    assert!(ran.err.starts_with(output), "{ran:?}");
+    assert_starts_with!(ran.err, output);
     let cure = "; leave them out with --kinds deployments\n";
-    assert!(ran.err.ends_with(cure), "{ran:?}");
-    assert!(ran.out.contains("web "), "{ran:?}");
+    assert_ends_with!(ran.err, cure);
+    ran.assert_out("web ");
     assert_eq!((ran.status, ran.err.lines().count()), (3, 1));
 
     let mut watching = Watching::on(&cluster, &["--kinds", kinds]);
@@ -178,7 +179,7 @@ fn reports_unreadable_namespaces_only_without_workloads() {
     cluster.api.delete("dev", "web").unwrap();
     cluster.api.delete_of("CronJob", "dev", "report").unwrap();
     for command in ["status", "plan -o table", "wake --all --for=1h"] {
-        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
+        let ran = cluster.dayshift(&words(command));
         assert!(ran.err.contains(&note), "{command}: {ran:?}");
     }
 }
@@ -221,7 +222,7 @@ fn a_watch_adapts_to_changed_permissions() {
     watching.wait_for(refused);
     loop {
         let line = watching.lines.next().unwrap().unwrap();
-        assert!(!line.contains("report"), "{line}");
+        assert_lacks!(line, "report");
         if line.contains("web ") {
             break;
         }
@@ -248,7 +249,10 @@ fn a_watch_distinguishes_unreadable_from_missing_names() {
     let [report, gone] = errors[..] else {
         panic!("{output:?}");
     };
-    assert!(report.starts_with("error: cronjob.batch/report is not shown: not allowed to"));
+    assert_starts_with!(
+        report,
+        "error: cronjob.batch/report is not shown: not allowed to"
+    );
     assert_eq!(gone, "error: deployment.apps/gone is not in namespace dev");
 }
 

@@ -137,7 +137,7 @@ fn without_an_error_the_status_is_0() {
         &["status", "-l", "app=web"],
     ] {
         let ran = cluster.dayshift(arguments);
-        assert!(ran.out.contains("Mon 09:00 JST (in 2 d 13 h)"), "{ran:?}");
+        ran.assert_out("Mon 09:00 JST (in 2 d 13 h)");
         assert_eq!((ran.status, &*ran.err), (0, ""), "{arguments:?}");
     }
 }
@@ -204,7 +204,7 @@ fn suggests_similar_names_and_other_namespaces() {
         }
     }
     let ran = cluster.dayshift(&["status", "depoly/web"]);
-    assert!(ran.err.contains("did you mean `deploy`?"), "{ran:?}");
+    ran.assert_err("did you mean `deploy`?");
     let ran = cluster.dayshift(&["status", "-n", "prod"]);
     assert_eq!(
         ran.err,
@@ -282,7 +282,7 @@ fn shows_an_hpa_that_has_not_scaled_yet() {
     let advice =
         "An HPA does nothing while a Deployment is at 0. So that a start leaves the count to the";
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
-    assert!(ran.out.contains("Asia/Tokyo   HPA "), "{}", ran.out);
+    ran.assert_out("Asia/Tokyo   HPA ");
     assert!(
         !ran.out.contains(advice),
         "the status is followed: {}",
@@ -382,12 +382,7 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     let cluster = evening();
     cluster.deployment("new", 1, OFFICE);
     let ran = cluster.dayshift(&["status"]);
-    assert!(
-        ran.out
-            .starts_with("NAMESPACE   NAME   REPLICAS   LAST     NEXT\n"),
-        "{}",
-        ran.out
-    );
+    assert_starts_with!(ran.out, "NAMESPACE   NAME   REPLICAS   LAST     NEXT\n");
 }
 
 #[test]
@@ -437,7 +432,7 @@ fn names_a_stateful_set_as_commands_accept_it() {
         }))
         .unwrap();
     let ran = cluster.dayshift(&["status"]);
-    assert!(ran.out.contains("\ndev         sts/db "), "{}", ran.out);
-    assert!(ran.out.contains("error: dev/sts/db: "), "{}", ran.out);
+    ran.assert_out("\ndev         sts/db ");
+    ran.assert_out("error: dev/sts/db: ");
     assert_eq!(cluster.dayshift(&["status", "dev/sts/db"]).out, ran.out);
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
+use crate::rows::words;
 
 /// A workload that was started at 09:00, and whose stop an hour ago is missing.
 fn running_on(cluster: &Cluster, name: &str) {
@@ -32,24 +33,19 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
     running_on(&cluster, "web");
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
-    assert!(ran.out.contains("stop 19:00 JST (1 h ago)"), "{}", ran.out);
+    ran.assert_out("stop 19:00 JST (1 h ago)");
     let warning = "warning: dev/web: its stop of 19:00:00 is 1 h overdue. Check that the controller is running, \
                    and run `kubectl events --for deploy/web -n dev`\n";
-    assert!(ran.out.ends_with(warning), "{}", ran.out);
+    assert_ends_with!(ran.out, warning);
     let json = cluster.dayshift(&["status", "-o", "json"]);
-    assert!(
-        json.out
-            .contains("\"overdueSince\": \"2026-11-20T19:00:00+09:00\""),
-        "{}",
-        json.out
-    );
+    json.assert_out("\"overdueSince\": \"2026-11-20T19:00:00+09:00\"");
 
     for at in 1..=6 {
         running_on(&cluster, &format!("web-{at}"));
     }
     let ran = cluster.dayshift(&["status", "--problems"]);
     let folded = "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 1 h overdue. For the first: check";
-    assert!(ran.out.contains(folded), "{}", ran.out);
+    ran.assert_out(folded);
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
 }
 
@@ -79,7 +75,7 @@ fn an_override_without_effect_becomes_a_problem() {
             Check",
         "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue. Check that the controller is running",
     ] {
-        assert!(ran.out.contains(warning), "{warning}: {}", ran.out);
+        ran.assert_out(warning);
     }
 }
 
@@ -103,13 +99,7 @@ fn explains_a_count_that_differs_from_the_schedule() {
         "stop-only",
         &[&stopped[..], &[("next", "2026-11-23T10.00.00Z")]].concat(),
     );
-    let ran = cluster.dayshift(&[
-        "status",
-        "--sort-by",
-        "name",
-        "--annotation-prefix",
-        "dayshift",
-    ]);
+    let ran = cluster.dayshift(&words("status --sort-by name --annotation-prefix dayshift"));
     assert_eq!(ran.status, 0, "{ran:?}");
     for note in [
         "note: dev/held: scaled to 6 manually until Mon 09:00 JST. To stop it now, run `dayshift sync deploy/held -n dev`",
@@ -118,7 +108,7 @@ fn explains_a_count_that_differs_from_the_schedule() {
         // Its next stop changes nothing.
         "dev         stop-only   0 of 3     stopped   19:00 JST   <none>",
     ] {
-        assert!(ran.out.contains(note), "{note}: {}", ran.out);
+        ran.assert_out(note);
     }
 }
 
@@ -153,7 +143,7 @@ fn a_workload_stopped_against_its_schedule_is_a_problem() {
                 at {count} until \
              Mon 09:00 JST. To start it now, run `dayshift sync deploy/{name} -n dev`"
         );
-        assert!(ran.out.contains(&warning), "{warning}: {}", ran.out);
+        ran.assert_out(&warning);
     }
     assert_eq!(ran.out.matches("warning").count(), 2, "{}", ran.out);
 }
@@ -177,7 +167,7 @@ fn a_0_under_a_namespace_schedule_has_no_note() {
     ];
     state(&cluster, "web", &labels);
     let ran = cluster.dayshift(&["status"]);
-    assert!(!ran.out.contains("manually"), "{}", ran.out);
+    ran.assert_out_lacks("manually");
 }
 
 /// `nextAction` is the action at the end of the active override. Then the override with the next lower
@@ -252,7 +242,7 @@ fn reports_a_removed_schedule_above_0() {
     cluster.deployment("web", 1, &[]);
     state(&cluster, "web", &[("saved-replicas", "5")]);
     let ran = cluster.dayshift(&["status"]);
-    assert!(ran.out.contains("left down"), "{ran:?}");
+    ran.assert_out("left down");
     assert_eq!(ran.status, 1);
 }
 
@@ -273,9 +263,9 @@ fn inherited_schedule_is_not_reported_as_removed() {
     state(&cluster, "web", &labels("2026-11-23T00.00.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("stopped"), "{}", ran.out);
+    ran.assert_out("stopped");
     let output = "its labels show that it is scheduled, but it has no schedule annotation; an";
-    assert!(ran.out.contains(output), "{}", ran.out);
+    ran.assert_out(output);
     // An override of such a workload is not an error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));
     cluster.api.annotate("dev", "web", key, text).unwrap();
@@ -287,7 +277,7 @@ fn inherited_schedule_is_not_reported_as_removed() {
     assert_eq!(ran.status, 1, "{}", ran.out);
     let output = "nothing happened at 10:30 UTC, perhaps because no controller is running. If the \
         annotation was removed, run `dayshift restore deploy/web -n dev` to restore it to 3";
-    assert!(ran.out.contains(output), "{}", ran.out);
+    ran.assert_out(output);
 }
 
 #[test]
@@ -301,7 +291,7 @@ fn commands_include_a_custom_prefix() {
     let ran = cluster.dayshift(&["status", "--annotation-prefix", "x.io"]);
     let command =
         "To restore it to 5, run `dayshift restore deploy/web -n dev --annotation-prefix x.io`";
-    assert!(ran.out.contains(command), "{}", ran.out);
+    ran.assert_out(command);
 }
 
 /// Until it is overdue, a due boundary is expected, because the controller might be about to act.
@@ -318,7 +308,7 @@ fn a_boundary_due_now_is_shown_as_due() {
     state(&cluster, "web", &labels);
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}", ran.out);
-    assert!(!ran.out.contains("note:"), "{}", ran.out);
+    ran.assert_out_lacks("note:");
 }
 
 #[test]
@@ -339,11 +329,7 @@ fn explains_a_count_that_differs_from_an_override() {
         "note: dev/slept: scaled to 2 manually until 22:00 JST",
         "note: dev/woken: scaled to 0 manually until 22:00 JST",
     ] {
-        assert!(
-            ran.out.contains(&format!("{line}\n")),
-            "{line}: {}",
-            ran.out
-        );
+        assert_contains!(ran.out, format!("{line}\n"), "{line}");
     }
 }
 
@@ -360,17 +346,13 @@ fn reports_a_workload_that_is_being_deleted() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}", ran.out);
     let note = "note: dev/web: it is being deleted, and dayshift does not change it\n";
-    assert!(ran.out.contains(note), "{}", ran.out);
-    assert!(!ran.out.contains("start Mon"), "{}", ran.out);
+    ran.assert_out(note);
+    ran.assert_out_lacks("start Mon");
     for line in ["wake deploy/web --for 2h", "sync deploy/web"] {
-        let words: Vec<_> = line.split(' ').collect();
+        let words = words(line);
         let ran = cluster.dayshift(&words);
         assert_eq!(ran.status, 1, "{line}: {ran:?}");
-        assert!(
-            ran.err.contains("it is being deleted"),
-            "{line}: {}",
-            ran.err
-        );
+        assert_contains!(ran.err, "it is being deleted", "{line}");
     }
 }
 
@@ -395,7 +377,7 @@ fn volumes_that_a_stop_would_delete_are_a_problem() {
     assert_eq!(ran.status, 1, "{ran:?}");
     let error =
         "error: dev/sts/db: dayshift/allow-volume-deletion: scaling this down deletes its volumes";
-    assert!(ran.out.contains(error), "{}", ran.out);
+    ran.assert_out(error);
 }
 
 #[test]
@@ -407,7 +389,7 @@ fn reports_a_workload_that_its_start_leaves_at_0() {
     let ran = cluster.dayshift(&["status"]);
     let note = "note: dev/web: it was at 0 when it was stopped, and the start leaves it at 0. To \
                 start it, run `dayshift wake deploy/web -n dev --for 2h`";
-    assert!(ran.out.contains(note), "{}", ran.out);
+    ran.assert_out(note);
     assert_eq!(ran.status, 0);
 }
 
@@ -444,11 +426,7 @@ fn reports_a_manual_0_before_the_first_boundary() {
             state(&cluster, "web", &later);
         }
         let ran = cluster.dayshift(&["status"]);
-        assert!(
-            ran.out.contains(&format!("note: dev/web: {note}")),
-            "{}",
-            ran.out
-        );
+        ran.assert_out(&format!("note: dev/web: {note}"));
         assert_eq!(
             (ran.status, ran.out.matches("note:").count()),
             (0, 1),
@@ -478,7 +456,7 @@ fn a_removed_override_is_overdue_since_an_unknown_time() {
     passed.store(114, Ordering::Relaxed);
     let ran = cluster.dayshift(&["status"]);
     let warning = "warning: dev/web: the end of its `dayshift/wake-until` is overdue. Check";
-    assert!(ran.out.contains(warning), "{}", ran.out);
+    ran.assert_out(warning);
 }
 
 #[test]
@@ -493,7 +471,7 @@ fn reports_the_state_of_a_later_version() {
     state(&cluster, "web", &labels);
     let ran = cluster.dayshift(&["status"]);
     let note = "its state was written by a later version of dayshift";
-    assert!(ran.out.contains(note), "{}", ran.out);
-    assert!(!ran.out.contains("controller is running"), "{}", ran.out);
+    ran.assert_out(note);
+    ran.assert_out_lacks("controller is running");
     assert_eq!(ran.status, 1);
 }

@@ -63,9 +63,9 @@ fn shows_the_services_that_wake_a_workload() {
         format!("note: dev/web: {WEB}\n"),
         format!("note: dev/lonely: {LONELY}\n"),
     ] {
-        assert!(ran.out.contains(&note), "{note}{}", ran.out);
+        ran.assert_out(&note);
     }
-    assert!(!ran.out.contains("dev/plain:"), "{}", ran.out);
+    ran.assert_out_lacks("dev/plain:");
     assert_eq!((ran.status, &*ran.err), (0, ""));
     let json = cluster.dayshift(&["status", "-o", "json"]).json();
     let web = workload(&json, "web");
@@ -97,7 +97,7 @@ fn reports_unreadable_services_and_shows_the_rest() {
         refusal("list", "services")
     );
     assert_eq!((ran.status, &*ran.err), (0, &*note));
-    assert!(!ran.out.contains("wake-on-request"), "{}", ran.out);
+    ran.assert_out_lacks("wake-on-request");
     let json = cluster.dayshift(&["status", "-o", "json"]).json();
     assert_eq!(workload(&json, "web")["onRequest"], Value::Null);
     assert_eq!(json["unread"][0]["resource"], "services");

@@ -48,7 +48,7 @@ fn names_a_conflicting_manager_with_its_setting() {
         "    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n",
         "(kubectl apply edit-last-applied), then from the manifest",
     ] {
-        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+        ran.assert_out(line);
     }
     let ran = cluster.dayshift(&["status", "-o", "json"]);
     let document = ran.json();
@@ -60,10 +60,7 @@ fn names_a_conflicting_manager_with_its_setting() {
     assert_eq!(by("argo")["manager"], "argocd-controller");
     assert_eq!(by("argo")["at"], "2026-11-20T20:00:00+09:00");
     let cure = by("argo")["cure"].as_str().unwrap().to_owned();
-    assert!(
-        cure.starts_with("in the Application, set spec.ignoreDifferences"),
-        "{cure}"
-    );
+    assert_starts_with!(cure, "in the Application, set spec.ignoreDifferences");
     assert!(by("odd")["cure"].is_null() && by("person").is_null());
     assert_escaped(&ran.out, "status");
 }
@@ -83,7 +80,7 @@ fn a_change_hours_later_is_a_note() {
     assert_eq!(ran.status, 0);
     let note =
         "note: dev/web: helm set the count to 2, 60 min after the stop; it stays until Mon 09:00";
-    assert!(ran.out.contains(note), "{}", ran.out);
+    ran.assert_out(note);
 }
 
 #[test]
@@ -104,13 +101,8 @@ fn reports_a_scaled_object_that_has_not_scaled_yet_with_a_fix() {
     api.create(scaled).unwrap();
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
     assert_eq!(ran.out.matches("KEDA").count(), 2, "{}", ran.out);
-    assert!(
-        ran.out
-            .contains("ScaledObject instead, and add scaledobjects to --kinds"),
-        "{}",
-        ran.out
-    );
-    assert!(!ran.out.contains("An HPA does nothing"), "{}", ran.out);
+    ran.assert_out("ScaledObject instead, and add scaledobjects to --kinds");
+    ran.assert_out_lacks("An HPA does nothing");
 }
 
 /// If an admission webhook changes the count in a write, the API server names the writer as its field
@@ -143,7 +135,7 @@ fn a_count_changed_by_admission_is_not_manual() {
         "warning: dev/raised: an admission webhook or policy set the count to 2, less than 1 s after the stop; it stays until Mon",
         "note: dev/restored: scaled to 2 manually until Mon",
     ] {
-        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+        ran.assert_out(line);
     }
 }
 
@@ -205,6 +197,6 @@ fn a_manual_0_is_not_attributed_to_admission() {
         .unwrap();
     let ran = cluster.dayshift(&["status"]);
     let note = "note: dev/web: scaled to 0 manually until 22:00 JST";
-    assert!(ran.out.contains(note), "{}", ran.out);
+    ran.assert_out(note);
     assert_eq!(ran.status, 0, "{}", ran.out);
 }

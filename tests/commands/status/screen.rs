@@ -196,10 +196,7 @@ fn a_frame_replaces_the_previous_one() {
     }
     let mut terminal = Terminal::on(&cluster, (80, 24), &[("NO_COLOR", "1")]);
     let before = terminal.wait_for("no controller");
-    assert!(
-        before.contains("note: dev/api, dev/web: no controller"),
-        "{before}"
-    );
+    assert_contains!(before, "note: dev/api, dev/web: no controller");
     state(&cluster, "web", STOPPED);
     cluster.api.scale("dev", "web", 0).unwrap();
     cluster.api.delete("dev", "api").unwrap();
@@ -210,7 +207,7 @@ fn a_frame_replaces_the_previous_one() {
         }
     };
     assert_eq!(after.lines().count(), 2, "{after}");
-    assert!(after.starts_with("NAMESPACE "), "{after}");
+    assert_starts_with!(after, "NAMESPACE ");
     cluster.api.delete("dev", "web").unwrap();
     let nothing = "No workload has a schedule in namespace dev.";
     assert_eq!(terminal.wait_for(nothing), format!("{nothing}\n"));

@@ -26,7 +26,7 @@ fn cluster() -> Cluster {
 }
 
 #[test]
-fn status_shows_the_stop_and_what_makes_it_later() {
+fn status_shows_the_stop_and_whether_use_delays_it() {
     let cluster = cluster();
     let ran = cluster.dayshift(&["status"]);
     let line = |name: &str| {
@@ -34,8 +34,8 @@ fn status_shows_the_stop_and_what_makes_it_later() {
         lines.find(|line| line.contains(name)).unwrap().to_owned()
     };
     let web = line("web");
-    assert!(web.contains("stop 18:20"), "{web}");
-    assert!(web.contains("unless it is used again"), "{web}");
+    assert_contains!(web, "stop 18:20");
+    assert_contains!(web, "unless it is used again");
     let fixed = line("fixed");
     assert!(
         fixed.contains("stop 18:20") && !fixed.contains("unless"),

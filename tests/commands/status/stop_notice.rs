@@ -42,7 +42,7 @@ fn shows_a_stop_only_within_its_notice() {
         assert_eq!(notes(&cluster, name), "", "{name}");
     }
     let problems = cluster.dayshift(&["status", "web", "--problems"]);
-    assert!(problems.err.contains("No problem"), "{problems:?}");
+    problems.assert_err("No problem");
 }
 
 /// The controller writes its flags on the workloads.
@@ -62,14 +62,14 @@ fn uses_the_times_of_the_controller_by_default() {
         none_ready(&cluster, name);
     }
     let output = "0 of 3 replicas are ready 3 min after its start";
-    assert!(notes(&cluster, "web").starts_with(output));
+    assert_starts_with!(notes(&cluster, "web"), output);
     assert_eq!(notes(&cluster, "own"), "");
 
     let evening = "2026-11-20T09:50:00Z".parse().unwrap();
     let cluster = Cluster::at(move || evening);
     office(&cluster, "web", &[flags]);
     office(&cluster, "own", &[flags, ("notice", "5m")]);
-    assert!(notes(&cluster, "web").starts_with("dayshift stops it at 19:00 JST"));
+    assert_starts_with!(notes(&cluster, "web"), "dayshift stops it at 19:00 JST");
     assert_eq!(notes(&cluster, "own"), "");
 }
 
@@ -95,8 +95,9 @@ fn reports_an_unready_workload_after_ready_within() {
             .set_status("Deployment", "dev", name, status)
             .unwrap();
     }
-    assert!(
-        notes(&cluster, "quick").starts_with("1 of 3 replicas are ready 20 min after its start")
+    assert_starts_with!(
+        notes(&cluster, "quick"),
+        "1 of 3 replicas are ready 20 min after its start"
     );
     assert_eq!(
         (notes(&cluster, "slow"), notes(&cluster, "any")),

@@ -163,14 +163,14 @@ fn a_start_that_waits_for_a_slot_is_not_a_problem() {
             "dev/web: its start of 09:00:00 is 60 s overdue. Check that the controller is running",
             "dev/slept: the end of its `dayshift/sleep-until` is 60 s overdue. Check that the controller is running",
         ] {
-            assert!(ran.out.contains(late), "{late}: {}", ran.out);
+            ran.assert_out(late);
         }
     }
     event("StartsWait", "Namespace", "dayshift");
     let output = "its start waits until fewer workloads are starting (--max-starting)";
     for args in [&["status"][..], &["status", "-A"]] {
         let ran = cluster.dayshift(args);
-        assert!(ran.out.contains(output), "{}", ran.out);
+        ran.assert_out(output);
         assert_eq!(
             (ran.status, ran.out.matches("overdue").count()),
             (0, 0),
@@ -211,7 +211,7 @@ fn a_waiting_start_is_not_a_problem_before_its_limit() {
     now.store(60, Ordering::Relaxed);
     let ran = cluster.dayshift(&["status"]);
     let note = "dev/web: its start waits for sts/db, deploy/cache until 09:05 JST at most";
-    assert!(ran.out.contains(note), "{}", ran.out);
+    ran.assert_out(note);
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
     let json = cluster.dayshift(&["status", "-o", "json", "deploy/web"]);
     let json: Value = serde_json::from_str(&json.out).unwrap();
@@ -224,10 +224,6 @@ fn a_waiting_start_is_not_a_problem_before_its_limit() {
     // The controller has ten seconds.
     now.store(311, Ordering::Relaxed);
     let ran = cluster.dayshift(&["status", "deploy/web"]);
-    assert!(!ran.out.contains("waits"), "{}", ran.out);
-    assert!(
-        ran.out.contains("its start of 09:00:00 is 11 s overdue"),
-        "{}",
-        ran.out
-    );
+    ran.assert_out_lacks("waits");
+    ran.assert_out("its start of 09:00:00 is 11 s overdue");
 }

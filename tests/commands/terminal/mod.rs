@@ -234,7 +234,7 @@ fn logs_events_and_pages_of_a_controller_are_escaped() {
             }
         }
         let log = controller.log();
-        assert!(log.contains("bad"), "{log}");
+        assert_contains!(log, "bad");
         for line in log.lines() {
             assert_escaped(line, &format!("a log line as {format}"));
         }

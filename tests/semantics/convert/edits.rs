@@ -7,7 +7,7 @@ fn after(text: &str) -> String {
     let conversion = convert(text);
     assert!(
         !rule_ids(&conversion).contains(&"not-editable"),
-        "{text}\n{conversion:?}"
+        "{text}: {conversion:?}"
     );
     conversion.texts[0]
         .clone()
@@ -232,10 +232,7 @@ fn unchangeable_yaml_is_reported_with_the_text_to_write() {
             |it: &&dayshift_manifest::convert::ConversionFinding| it.rule.id() == "not-editable";
         let finding = conversion.findings.iter().find(is_said);
         let finding = finding.unwrap_or_else(|| panic!("{text}\n{conversion:?}"));
-        assert!(
-            finding.help.contains("dayshift/exclude: \"true\""),
-            "{finding:?}"
-        );
+        assert_contains!(finding.help, "dayshift/exclude: \"true\"");
         assert_eq!(conversion.texts, [None], "{text}");
     }
 }

@@ -54,7 +54,7 @@ fn a_permanently_forced_namespace_wins_over_an_objects_times() {
                 let conversion = in_namespace(namespace, &[object]);
                 assert!(
                     rule_ids(&conversion).contains(&"forced"),
-                    "{namespace:?} {object:?}"
+                    "{namespace:?}: {object:?}"
                 );
                 let until = if runs { "wake-until" } else { "sleep-until" };
                 let until = format!("dayshift/{until}");

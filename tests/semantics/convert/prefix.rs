@@ -115,10 +115,7 @@ fn names_annotations_by_the_given_prefix() {
     ] {
         for prefix in ["dayshift", "ours.example.com"] {
             let message_of = message_of(&text, prefix);
-            assert!(
-                message_of.contains(&format!("{prefix}/{name}")),
-                "{text}\n{message_of}"
-            );
+            assert_contains!(message_of, format!("{prefix}/{name}"), "{text}");
             assert!(
                 prefix == "dayshift" || !message_of.contains("dayshift/"),
                 "{text}\n{message_of}"
@@ -149,9 +146,6 @@ fn repeats_texts_verbatim_with_any_prefix() {
     ] {
         let message_of = message_of(&text, "ours.example.com");
         assert!(message_of.contains("dayshift/9"), "{text}\n{message_of}");
-        assert!(
-            !message_of.contains("ours.example.com/9"),
-            "{text}\n{message_of}"
-        );
+        assert_lacks!(message_of, "ours.example.com/9", "{text}");
     }
 }

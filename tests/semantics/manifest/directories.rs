@@ -60,7 +60,7 @@ fn searches_a_directory_without_charts_and_hidden_files() {
     let charts = opened.sources.iter().filter(|it| it.is_chart());
     let charts: Vec<_> = charts.map(|it| it.name().to_owned()).collect();
     assert_eq!(charts.len(), 1, "{charts:?}");
-    assert!(charts[0].ends_with("chart/Chart.yaml"), "{charts:?}");
+    assert_ends_with!(charts[0], "chart/Chart.yaml");
 }
 
 #[test]
@@ -234,10 +234,10 @@ fn reports_an_unreadable_path_and_reads_the_others() {
     else {
         panic!("{:?}", opened.errors);
     };
-    assert!(name.ends_with("link.yaml"), "{name}");
+    assert_ends_with!(name, "link.yaml");
     let latin = latin.to_string();
     let expected = "latin.yaml:2: this line is not UTF-8 text; save the file as UTF-8";
-    assert!(latin.ends_with(expected), "{latin}");
+    assert_ends_with!(latin, expected);
     let large = fs::File::create(path("large.yaml")).unwrap();
     large.set_len(33 << 20).unwrap();
     assert!(matches!(
@@ -276,10 +276,7 @@ fn links_out_of_the_directory_are_reported_and_not_followed() {
     let errors: Vec<_> = opened.errors.iter().map(ToString::to_string).collect();
     assert_eq!(errors.len(), 3, "{errors:#?}");
     for error in &errors {
-        assert!(
-            error.contains("outside of the directory, and is not followed"),
-            "{error}"
-        );
+        assert_contains!(error, "outside of the directory, and is not followed");
     }
     assert!(
         opened

@@ -6,6 +6,7 @@ use dayshift_manifest::SourceFile;
 use dayshift_workload::{KindTable, Prefix};
 
 use crate::manifest::files::annotated;
+use crate::rows::rows;
 
 /// Texts that are made to be expensive.
 fn hostile() -> Vec<(&'static str, String)> {
@@ -108,18 +109,14 @@ fn rejects_or_reads_hostile_files_quickly() {
             }
         }
     }
-    for (name, expected) in [
-        ("lists in lists", "recursion limit exceeded"),
-        (
-            "a billion laughs",
-            "the file is too large once its aliases are expanded; split it",
-        ),
-        ("a chain of aliases", "nested deeper than 100 levels"),
-        (
-            "annotations",
-            "these annotations are larger than 256 kB, the limit of the API server",
-        ),
-    ] {
+    for [name, expected] in rows(
+        "
+            lists in lists => recursion limit exceeded
+            a billion laughs => the file is too large once its aliases are expanded; split it
+            a chain of aliases => nested deeper than 100 levels
+            annotations => these annotations are larger than 256 kB, the limit of the API server
+        ",
+    ) {
         assert_eq!(reported[name], expected, "{name}");
     }
 }

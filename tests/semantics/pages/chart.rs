@@ -73,7 +73,7 @@ fn each_value_is_in_the_schema_and_no_other() {
 fn the_chart_has_the_version_of_the_package() {
     for key in ["version", "appVersion"] {
         let line = format!("\n{key}: {}\n", env!("CARGO_PKG_VERSION"));
-        assert!(CHART.contains(&line), "{line}");
+        assert_contains!(CHART, line);
     }
 }
 

@@ -35,7 +35,7 @@ fn the_exporter_configuration_uses_existing_reasons() {
             .filter(|it| !all.contains(&(*it).to_owned()))
             .collect();
         assert_eq!(unknown, [""; 0]);
-        assert!(text.contains("StopsSoon"), "{text}");
+        assert_contains!(text, "StopsSoon");
     }
 }
 

@@ -61,11 +61,7 @@ fn an_exact_count_is_neither_raised_nor_invented() {
         live.annotate(key, if key == "scale" { "12:00 = 2" } else { "2" });
         live.until("2026-11-19 20:00");
         assert_eq!(count(&live), 3, "{key}");
-        assert!(
-            live.error().contains("with its own count or not at all"),
-            "{key}: {}",
-            live.error()
-        );
+        assert_contains!(live.error(), "with its own count or not at all", "{key}");
     }
 }
 

@@ -96,12 +96,8 @@ fn rejects_a_value_that_no_label_can_store() {
             json!(text)
         );
         let expected = "metadata.annotations.cnpg.io/hibernation: `";
-        assert!(live.error().starts_with(expected), "{}", live.error());
-        assert!(
-            live.error().contains("cannot be kept in a label"),
-            "{}",
-            live.error()
-        );
+        assert_starts_with!(live.error(), expected);
+        assert_contains!(live.error(), "cannot be kept in a label");
     }
 }
 
@@ -111,16 +107,8 @@ fn rejects_an_invalid_on_off_value() {
         let mut live = Live::new(CRUNCHY, json!({"spec": {"shutdown": odd}}));
         live.until("2026-11-20 20:00");
         assert_eq!(live.object["spec"]["shutdown"], odd);
-        assert!(
-            live.error().starts_with("spec.shutdown: `"),
-            "{}",
-            live.error()
-        );
-        assert!(
-            live.error().contains("is not true or false"),
-            "{}",
-            live.error()
-        );
+        assert_starts_with!(live.error(), "spec.shutdown: `");
+        assert_contains!(live.error(), "is not true or false");
         // After a correction, it continues.
         live.object["spec"]["shutdown"] = json!(false);
         live.until("2026-11-21 20:00");
@@ -134,9 +122,9 @@ fn rejects_counts_on_kinds_with_an_on_off_field() {
         let mut live = Live::new(CRUNCHY, json!({"spec": {}}));
         live.annotate(key, "1").until("2026-11-19 20:00");
         assert_eq!(live.object["spec"]["shutdown"], Value::Null);
-        assert!(
-            live.error()
-                .contains("has no meaning on a kind that is only stopped and started")
+        assert_contains!(
+            live.error(),
+            "has no meaning on a kind that is only stopped and started"
         );
     }
 }
@@ -148,7 +136,7 @@ fn rejects_a_virtual_machine_with_both_fields() {
     live.until("2026-11-20 20:00");
     assert_eq!(live.object["spec"], spec["spec"]);
     let expected = "spec.runStrategy: cannot be combined with spec.running";
-    assert!(live.error().starts_with(expected), "{}", live.error());
+    assert_starts_with!(live.error(), expected);
     // The field is added between the decision and the patch; the patch tests that it is missing.
     let mut live = Live::new(
         "virtualmachines.kubevirt.io",
@@ -194,7 +182,7 @@ fn rejects_a_custom_kind_with_an_excluded_field() {
         live.until("2026-11-19 20:00");
         assert_eq!(live.object["spec"], spec, "{}", kind.resource());
         let expected = format!("spec.paused: cannot be combined with {message}");
-        assert!(live.error().starts_with(&expected), "{}", live.error());
+        assert_starts_with!(live.error(), expected);
     }
     for (kind, object) in [
         (&mills, json!({"spec": {"size": 3}})),

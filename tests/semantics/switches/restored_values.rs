@@ -172,7 +172,7 @@ fn other_kinds_have_no_such_label() {
     live.now = utc("2026-11-19 19:00");
     let (_, stop) = live.due().unwrap();
     let patch = serde_json::to_string(&stop).unwrap();
-    assert!(!patch.contains("saved-value"), "{patch}");
+    assert_lacks!(patch, "saved-value");
 }
 
 /// Every row must be tested, because its values are from documentation.

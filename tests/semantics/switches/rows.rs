@@ -10,6 +10,7 @@ use super::{
     table::put,
 };
 use crate::object::utc;
+use crate::rows::{rows, words};
 
 /// The type of a field. It determines the values while running and while stopped, and invalid
 /// values.
@@ -27,143 +28,57 @@ enum Holds {
 }
 
 /// Every definition: its resource, its field and its values.
-const ROWS: [(&str, &str, Holds); 35] = [
-    ("rollouts.argoproj.io", "/spec/replicas", Count),
-    (
-        "clusters.postgresql.cnpg.io",
-        "/metadata/annotations/cnpg.io~1hibernation",
-        Annotation("off", "on"),
-    ),
-    ("poolers.postgresql.cnpg.io", "/spec/instances", Count),
-    (
-        "postgresclusters.postgres-operator.crunchydata.com",
-        "/spec/shutdown",
-        Flag,
-    ),
-    ("perconapgclusters.pgv2.percona.com", "/spec/pause", Flag),
-    (
-        "perconaservermongodbs.psmdb.percona.com",
-        "/spec/pause",
-        Flag,
-    ),
-    ("perconaxtradbclusters.pxc.percona.com", "/spec/pause", Flag),
-    (
-        "postgresqls.acid.zalan.do",
-        "/spec/numberOfInstances",
-        Count,
-    ),
-    (
-        "cassandradatacenters.cassandra.datastax.com",
-        "/spec/stopped",
-        Flag,
-    ),
-    (
-        "clickhouseinstallations.clickhouse.altinity.com",
-        "/spec/stop",
-        Text("no", "yes"),
-    ),
-    ("rabbitmqclusters.rabbitmq.com", "/spec/replicas", Count),
-    ("kafkaconnects.kafka.strimzi.io", "/spec/replicas", Count),
-    ("kafkabridges.kafka.strimzi.io", "/spec/replicas", Count),
-    (
-        "kafkamirrormaker2s.kafka.strimzi.io",
-        "/spec/replicas",
-        Count,
-    ),
-    (
-        "airflowclusters.airflow.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "druidclusters.druid.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "hbaseclusters.hbase.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "hdfsclusters.hdfs.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "hiveclusters.hive.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "kafkaclusters.kafka.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "nificlusters.nifi.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "opaclusters.opa.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "opensearchclusters.opensearch.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "supersetclusters.superset.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "trinoclusters.trino.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "zookeeperclusters.zookeeper.stackable.tech",
-        "/spec/clusterOperation/stopped",
-        Flag,
-    ),
-    (
-        "virtualmachines.kubevirt.io",
-        "/spec/runStrategy",
-        Text("RerunOnFailure", "Halted"),
-    ),
-    ("rayclusters.ray.io", "/spec/suspend", Flag),
-    ("rayservices.ray.io", "/spec/rayClusterConfig/suspend", Flag),
-    ("cronworkflows.argoproj.io", "/spec/suspend", Flag),
-    (
-        "scheduledsparkapplications.sparkoperator.k8s.io",
-        "/spec/suspend",
-        Flag,
-    ),
-    (
-        "autoscalingrunnersets.actions.github.com",
-        "/spec/minRunners",
-        Count,
-    ),
-    (
-        "notebooks.kubeflow.org",
-        "/metadata/annotations/kubeflow-resource-stopped",
-        Instant,
-    ),
-    (
-        "shoots.core.gardener.cloud",
-        "/spec/hibernation/enabled",
-        Flag,
-    ),
-    (
-        "clusterdeployments.hive.openshift.io",
-        "/spec/powerState",
-        Text("Running", "Hibernating"),
-    ),
-];
+const ROWS: &str = "
+    rollouts.argoproj.io => /spec/replicas => count
+    clusters.postgresql.cnpg.io => /metadata/annotations/cnpg.io~1hibernation => annotation off on
+    poolers.postgresql.cnpg.io => /spec/instances => count
+    postgresclusters.postgres-operator.crunchydata.com => /spec/shutdown => flag
+    perconapgclusters.pgv2.percona.com => /spec/pause => flag
+    perconaservermongodbs.psmdb.percona.com => /spec/pause => flag
+    perconaxtradbclusters.pxc.percona.com => /spec/pause => flag
+    postgresqls.acid.zalan.do => /spec/numberOfInstances => count
+    cassandradatacenters.cassandra.datastax.com => /spec/stopped => flag
+    clickhouseinstallations.clickhouse.altinity.com => /spec/stop => text no yes
+    rabbitmqclusters.rabbitmq.com => /spec/replicas => count
+    kafkaconnects.kafka.strimzi.io => /spec/replicas => count
+    kafkabridges.kafka.strimzi.io => /spec/replicas => count
+    kafkamirrormaker2s.kafka.strimzi.io => /spec/replicas => count
+    airflowclusters.airflow.stackable.tech => /spec/clusterOperation/stopped => flag
+    druidclusters.druid.stackable.tech => /spec/clusterOperation/stopped => flag
+    hbaseclusters.hbase.stackable.tech => /spec/clusterOperation/stopped => flag
+    hdfsclusters.hdfs.stackable.tech => /spec/clusterOperation/stopped => flag
+    hiveclusters.hive.stackable.tech => /spec/clusterOperation/stopped => flag
+    kafkaclusters.kafka.stackable.tech => /spec/clusterOperation/stopped => flag
+    nificlusters.nifi.stackable.tech => /spec/clusterOperation/stopped => flag
+    opaclusters.opa.stackable.tech => /spec/clusterOperation/stopped => flag
+    opensearchclusters.opensearch.stackable.tech => /spec/clusterOperation/stopped => flag
+    supersetclusters.superset.stackable.tech => /spec/clusterOperation/stopped => flag
+    trinoclusters.trino.stackable.tech => /spec/clusterOperation/stopped => flag
+    zookeeperclusters.zookeeper.stackable.tech => /spec/clusterOperation/stopped => flag
+    virtualmachines.kubevirt.io => /spec/runStrategy => text RerunOnFailure Halted
+    rayclusters.ray.io => /spec/suspend => flag
+    rayservices.ray.io => /spec/rayClusterConfig/suspend => flag
+    cronworkflows.argoproj.io => /spec/suspend => flag
+    scheduledsparkapplications.sparkoperator.k8s.io => /spec/suspend => flag
+    autoscalingrunnersets.actions.github.com => /spec/minRunners => count
+    notebooks.kubeflow.org => /metadata/annotations/kubeflow-resource-stopped => instant
+    shoots.core.gardener.cloud => /spec/hibernation/enabled => flag
+    clusterdeployments.hive.openshift.io => /spec/powerState => text Running Hibernating
+";
+
+fn definitions() -> impl Iterator<Item = (&'static str, &'static str, Holds)> {
+    rows(ROWS).map(|[resource, path, holds]| {
+        let holds = match words(holds)[..] {
+            ["flag"] => Flag,
+            ["text", running, stopped] => Text(running, stopped),
+            ["annotation", running, stopped] => Annotation(running, stopped),
+            ["instant"] => Instant,
+            ["count"] => Count,
+            _ => panic!("{holds}"),
+        };
+        (resource, path, holds)
+    })
+}
 
 impl Holds {
     fn running(self) -> Value {
@@ -214,7 +129,7 @@ fn object(path: &str, value: Value) -> Value {
 
 #[test]
 fn every_row_is_in_the_table() {
-    let mut rows = ROWS.map(|(resource, ..)| resource);
+    let mut rows: Vec<_> = definitions().map(|(resource, ..)| resource).collect();
     let table = KindTable::default();
     let mut known: Vec<_> = table.operators().iter().map(Kind::argument).collect();
     rows.sort_unstable();
@@ -224,17 +139,13 @@ fn every_row_is_in_the_table() {
 
 #[test]
 fn rejects_a_value_of_another_type_until_it_is_corrected() {
-    for (resource, path, holds) in ROWS {
+    for (resource, path, holds) in definitions() {
         for odd in holds.odd() {
             let mut live = Live::new(resource, object(path, odd.clone()));
             live.until("2026-11-20 20:00");
             assert_eq!(live.object.pointer(path), Some(&odd), "{resource}");
             let field = path[1..].replace('/', ".");
-            assert!(
-                live.error().starts_with(&field),
-                "{resource} {odd}: {}",
-                live.error()
-            );
+            assert_starts_with!(live.error(), field, "{resource}: {odd}");
             put(&mut live.object, path, holds.running());
             live.until("2026-11-21 20:00");
             assert_eq!(
@@ -256,7 +167,7 @@ fn rejects_a_value_of_another_type_until_it_is_corrected() {
 /// A parent that is not a map cannot contain the field.
 #[test]
 fn leaves_a_parent_of_another_type_unchanged() {
-    for (resource, path, _) in ROWS {
+    for (resource, path, _) in definitions() {
         let above = path.rsplit_once('/').unwrap().0;
         if above == "/spec" || above.starts_with("/metadata") {
             continue;
@@ -273,7 +184,7 @@ fn leaves_a_parent_of_another_type_unchanged() {
 
 #[test]
 fn restores_the_same_value_when_killed_after_each_step() {
-    for (resource, path, holds) in ROWS {
+    for (resource, path, holds) in definitions() {
         for value in [holds.running(), Value::Null] {
             let mut live = Live::new(resource, object(path, value.clone()));
             let before = live.theirs();
@@ -315,7 +226,7 @@ fn restores_the_same_value_when_killed_after_each_step() {
 /// The stop creates `spec`, and the start removes it again; a count stays in it.
 #[test]
 fn stops_and_restores_an_object_without_a_spec() {
-    for (resource, path, holds) in ROWS {
+    for (resource, path, holds) in definitions() {
         if resource.starts_with("autoscalingrunnersets") {
             // A missing `minRunners` is 0, so a stop does not add it.
             continue;
@@ -338,7 +249,7 @@ fn stops_and_restores_an_object_without_a_spec() {
 /// A change while stopped stays until the next stop, and is restored after it.
 #[test]
 fn saves_a_manual_change_at_the_next_stop() {
-    for (resource, path, holds) in ROWS {
+    for (resource, path, holds) in definitions() {
         let other = match holds {
             Flag | Instant => Value::Null,
             Text(..) if resource.starts_with("virtualmachines") => json!("Manual"),
@@ -375,7 +286,7 @@ fn saves_a_manual_change_at_the_next_stop() {
 
 #[test]
 fn a_second_controller_changes_nothing() {
-    for (resource, path, holds) in ROWS {
+    for (resource, path, holds) in definitions() {
         let mut live = Live::new(resource, object(path, holds.running()));
         for time in ["2026-11-19 19:00", "2026-11-20 09:00"] {
             live.now = utc(time);

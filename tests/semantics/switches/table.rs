@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::rows::rows;
+
 pub(super) const CNPG: &str = "clusters.postgresql.cnpg.io";
 pub(super) const CRUNCHY: &str = "postgresclusters.postgres-operator.crunchydata.com";
 
@@ -26,84 +28,23 @@ pub(super) fn running() -> Vec<(&'static str, Value, &'static str, Value)> {
             json!("2026-11-19T19:00:00Z"),
         ),
     ];
-    let spec = [
-        (
-            CRUNCHY,
-            "/spec/shutdown",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "perconapgclusters.pgv2.percona.com",
-            "/spec/pause",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "cassandradatacenters.cassandra.datastax.com",
-            "/spec/stopped",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "clickhouseinstallations.clickhouse.altinity.com",
-            "/spec/stop",
-            json!("yes"),
-            vec![
-                json!("no"),
-                json!("False"),
-                json!("0"),
-                json!(""),
-                Value::Null,
-            ],
-        ),
-        (
-            "trinoclusters.trino.stackable.tech",
-            "/spec/clusterOperation/stopped",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "virtualmachines.kubevirt.io",
-            "/spec/runStrategy",
-            json!("Halted"),
-            ["Always", "RerunOnFailure", "Manual", "Once"]
-                .map(|it| json!(it))
-                .to_vec(),
-        ),
-        (
-            "rayclusters.ray.io",
-            "/spec/suspend",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "rayservices.ray.io",
-            "/spec/rayClusterConfig/suspend",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "cronworkflows.argoproj.io",
-            "/spec/suspend",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "shoots.core.gardener.cloud",
-            "/spec/hibernation/enabled",
-            json!(true),
-            vec![json!(false), Value::Null],
-        ),
-        (
-            "clusterdeployments.hive.openshift.io",
-            "/spec/powerState",
-            json!("Hibernating"),
-            vec![json!("Running"), Value::Null],
-        ),
-    ];
-    for (kind, path, stopped, values) in spec {
-        for value in values {
+    let spec = r#"
+        # kind => field => value while stopped => values while running
+        postgresclusters.postgres-operator.crunchydata.com => /spec/shutdown => true => [false, null]
+        perconapgclusters.pgv2.percona.com => /spec/pause => true => [false, null]
+        cassandradatacenters.cassandra.datastax.com => /spec/stopped => true => [false, null]
+        clickhouseinstallations.clickhouse.altinity.com => /spec/stop => "yes" => ["no", "False", "0", "", null]
+        trinoclusters.trino.stackable.tech => /spec/clusterOperation/stopped => true => [false, null]
+        virtualmachines.kubevirt.io => /spec/runStrategy => "Halted" => ["Always", "RerunOnFailure", "Manual", "Once"]
+        rayclusters.ray.io => /spec/suspend => true => [false, null]
+        rayservices.ray.io => /spec/rayClusterConfig/suspend => true => [false, null]
+        cronworkflows.argoproj.io => /spec/suspend => true => [false, null]
+        shoots.core.gardener.cloud => /spec/hibernation/enabled => true => [false, null]
+        clusterdeployments.hive.openshift.io => /spec/powerState => "Hibernating" => ["Running", null]
+    "#;
+    for [kind, path, stopped, values] in rows(spec) {
+        let stopped: Value = serde_json::from_str(stopped).unwrap();
+        for value in serde_json::from_str::<Vec<Value>>(values).unwrap() {
             let mut object = json!({"spec": {"name": "x"}});
             if !value.is_null() {
                 put(&mut object, path, value);

@@ -1,7 +1,7 @@
 //! A Kubernetes control plane for tests.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -233,19 +233,11 @@ impl ControlPlane {
     }
 
     pub(super) fn output(&self, line: &str, command: &mut Command, kubeconfig: &Path) -> Output {
-        let output = command
+        command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("KUBECONFIG", kubeconfig)
-            .env("HOME", self.directory.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        Output {
-            command: line.to_owned(),
-            ok: output.status.success(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+            .env("HOME", self.directory.path());
+        Output::of(line, command)
     }
 
     /// Applies `manifests/dayshift.yaml` once, and returns a kubeconfig of its ServiceAccount for the program

@@ -19,7 +19,7 @@ use super::control_plane::ControlPlane;
 use super::output::Output;
 use super::programs::Parts;
 use crate::support::blocking::block_on;
-use crate::support::timing::wait::eventually;
+use crate::support::timing::wait::{eventually, wait_until};
 
 /// A Namespace for one test, used as `admin`. Its objects stay after the test, except those that keep
 /// controllers busy.
@@ -73,11 +73,10 @@ impl<'a> Namespace<'a> {
 
     pub(crate) fn delete(&self, name: &str) {
         block_on(self.deployments().delete(name, &DeleteParams::default())).unwrap();
-        eventually("the Deployment is gone", || {
+        wait_until("the Deployment is gone", || {
             block_on(self.deployments().get_opt(name))
                 .unwrap()
                 .is_none()
-                .then_some(())
         });
     }
 
@@ -166,25 +165,25 @@ impl<'a> Namespace<'a> {
 
     /// Waits until `spec.replicas` is `expected`.
     pub(crate) fn await_replicas(&self, name: &str, expected: i32) {
-        eventually(
+        wait_until(
             &format!("{}/{name} has {expected} replicas", self.name),
-            || (self.replicas(name) == expected).then_some(()),
+            || self.replicas(name) == expected,
         );
     }
 
     /// Waits until a label has this value.
     pub(crate) fn await_label(&self, name: &str, key: &str, expected: &str) {
-        eventually(
+        wait_until(
             &format!("{}/{name} has the label {key}={expected}", self.name),
-            || (self.label(name, key).as_deref() == Some(expected)).then_some(()),
+            || self.label(name, key).as_deref() == Some(expected),
         );
     }
 
     /// Waits until a Deployment has exactly `expected` pods, all ready.
     pub(crate) fn await_pods(&self, name: &str, expected: usize) {
-        eventually(&format!("{}/{name} has {expected} pods", self.name), || {
+        wait_until(&format!("{}/{name} has {expected} pods", self.name), || {
             let pods = self.pods(name);
-            (pods.len() == expected && pods.iter().all(is_ready)).then_some(())
+            pods.len() == expected && pods.iter().all(is_ready)
         });
     }
 

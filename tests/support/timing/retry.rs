@@ -94,23 +94,23 @@ pub(crate) fn too_late(description: &str, due: DateTime<Utc>, late: f64, bound: 
 /// attempts. The error is the late result.
 pub(crate) fn retry_when_stalled<T>(
     name: &str,
-    tell: impl Fn() -> T,
+    attempt: impl Fn() -> T,
 ) -> Result<(T, usize), String> {
     let begin = Instant::now();
-    let reported = told_in_some_try(name, tell);
+    let reported = run_with_retries(name, attempt);
     let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
     times.push((begin.elapsed(), name.to_owned()));
     reported
 }
 
-fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), String> {
+fn run_with_retries<T>(name: &str, attempt: impl Fn() -> T) -> Result<(T, usize), String> {
     stall_detector::begin();
     let mut late = String::new();
     for (index, pace) in paces().iter().enumerate() {
         PACE.set(*pace);
         let begin = Instant::now();
         let slow;
-        match catch_unwind(AssertUnwindSafe(&tell)) {
+        match catch_unwind(AssertUnwindSafe(&attempt)) {
             Ok(reported) => return Ok((reported, index + 1)),
             Err(payload) => match payload.downcast::<TooSlow>() {
                 Ok(it) => slow = it,

@@ -30,6 +30,11 @@ pub(crate) fn eventually<T>(condition: &str, mut answer: impl FnMut() -> Option<
     }
 }
 
+/// Polls until `holds` returns true, like [`eventually`].
+pub(crate) fn wait_until(condition: &str, mut holds: impl FnMut() -> bool) {
+    eventually(condition, || holds().then_some(()));
+}
+
 /// A time shortly after the beginning of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Soon(pub(crate) DateTime<Utc>);
@@ -74,6 +79,11 @@ impl Soon {
             self.assert_in_future(condition);
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Polls until `holds` returns true, at most until this time.
+    pub(crate) fn await_true(self, condition: &str, mut holds: impl FnMut() -> bool) {
+        self.before(condition, || holds().then_some(()));
     }
 
     /// Sleeps until this time has passed.

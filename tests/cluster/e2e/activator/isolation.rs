@@ -22,22 +22,17 @@ use crate::e2e::activator::stand_ins::{await_stand_in, install, service};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, DeploymentBuilder, Parts, Scenario, block_on, deployment, eventually,
-    nightly, scenarios,
+    scenarios, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    let mut scenarios = scenarios![
+    scenarios![
         Parts::Pods;
         one_namespace_cannot_use_up_ports_and_connections_of_others,
         slice_that_claims_the_port_of_another_team_gets_none_of_its_connections,
         address_of_a_deleted_pod_gets_no_connections,
         addresses_of_one_client_cannot_use_up_the_connections_of_a_stopped_service,
-    ];
-    scenarios.extend(nightly(scenarios![
-        Parts::Pods;
-        ten_thousand_ports_of_one_namespace_do_not_affect_others,
-    ]));
-    scenarios
+    ]
 }
 
 /// A Deployment as the controller leaves it after a stop. Without a controller nothing starts it.
@@ -98,23 +93,16 @@ fn metric(program: &Dayshift, name: &str) -> u64 {
     line.map_or(0, |count| count.trim().parse().unwrap())
 }
 
-fn one_namespace_cannot_use_up_ports_and_connections_of_others(plane: &ControlPlane) {
-    crowd(plane, 12, "22000-22999");
-}
-
-fn ten_thousand_ports_of_one_namespace_do_not_affect_others(plane: &ControlPlane) {
-    crowd(plane, 100, "24000-27999");
-}
-
-/// An attacker creates this many Services with 100 ports each and many silent connections; the activator may
+/// An attacker creates a dozen Services with 100 ports each and many silent connections; the activator may
 /// open 1,024 files.
-fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
+fn one_namespace_cannot_use_up_ports_and_connections_of_others(plane: &ControlPlane) {
+    const SERVICES: usize = 12;
     let activator = install(plane);
     let greedy = TestNamespace::without_controller(plane, "greedy");
     let team = TestNamespace::without_controller(plane, "beside");
     greedy.create(stopped("web"));
     let port = |number: usize| json!({"name": format!("p{number}"), "port": 1_000 + number});
-    let many = (0..services).map(|number| {
+    let many = (0..SERVICES).map(|number| {
         json!({
             "apiVersion": "v1", "kind": "Service", "metadata": {"name": format!("s{number:03}")},
             "spec": {"selector": {"app": "web"}, "ports": (0..100).map(port).collect::<Vec<_>>()},
@@ -129,7 +117,7 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let script = format!("#!/bin/sh\nulimit -n 1024\nexec '{program}' \"$@\"\n");
     fs::write(&limited, script).unwrap();
     fs::set_permissions(&limited, Permissions::from_mode(0o755)).unwrap();
-    let arguments = arguments(ports, [&greedy, &team]);
+    let arguments = arguments("22000-22999", [&greedy, &team]);
     let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
     let mut program = Dayshift::run_program(&limited, &activator, &arguments);
     program.wait_ready();
@@ -145,13 +133,13 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
         found.then_some(())
     });
     let missing = metric(&program, "dayshift_activator_ports_missing");
-    assert!(missing > 100 * services as u64 / 2, "{missing} ports");
+    assert!(missing > 100 * SERVICES as u64 / 2, "{missing} ports");
 
     // More connections than the namespace may hold.
     let silent: Vec<_> = (0..300).map(|_| connect(port_of(&first))).collect();
-    eventually("the namespace has its share of connections", || {
+    wait_until("the namespace has its share of connections", || {
         let full = "dayshift_activator_connections_total{outcome=\"full\"}";
-        (metric(&program, full) > 0).then_some(())
+        metric(&program, full) > 0
     });
     // A Service that another team creates later.
     team.create(stopped("web"));
@@ -159,7 +147,7 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let later = await_stand_in(&team, "web", true);
     for _ in 0..10 {
         let page = ask(port_of(&later));
-        assert!(page.contains("This service is starting"), "{page}");
+        assert_contains!(page, "This service is starting");
         for path in ["/healthz", "/readyz"] {
             assert_eq!(
                 program.get(path).map(|(status, _)| status),
@@ -205,7 +193,7 @@ fn addresses_of_one_client_cannot_use_up_the_connections_of_a_stopped_service(
             .map(|last| connect_from([127, 0, 1, last], port))
             .collect();
         let page = exchange(connect_from([127, 0, 2, 1], port));
-        assert!(page.contains(STARTING), "{page}");
+        assert_contains!(page, STARTING);
         drop(silent);
     }
     let full = "dayshift_activator_connections_total{outcome=\"full\"}";
@@ -224,7 +212,7 @@ const IGNORED: &str = "this request does not wake it";
 fn assert_is_not_the_attackers(port: u16) {
     if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
         let answer = exchange(stream);
-        assert!(!answer.contains(STARTING), "{answer}");
+        assert_lacks!(answer, STARTING);
     }
 }
 
@@ -253,7 +241,7 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
         port_of(&await_stand_in(&team, "web", true)),
     );
     assert_ne!(own, other);
-    assert!(ask(own).contains(STARTING));
+    assert_contains!(ask(own), STARTING);
     let slices: Api<EndpointSlice> = Api::namespaced(thief, attacker.name());
     let claim = |number: u16| {
         let ports = json!({"ports": [{"name": "http", "port": number, "protocol": "TCP"}]});
@@ -274,7 +262,7 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
             claim(other);
         }
         let answer = ask(other);
-        assert!(!answer.contains(STARTING), "{answer}");
+        assert_lacks!(answer, STARTING);
         answered += usize::from(answer.contains(IGNORED));
     }
     assert_eq!(answered, 240, "the port of the team does not change");
@@ -373,9 +361,7 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
         let _ = connect(own).read_to_string(&mut answer);
         answer
     };
-    eventually("connections go to the pod", || {
-        (heard() == "a pod").then_some(())
-    });
+    wait_until("connections go to the pod", || heard() == "a pod");
     // A pod that has ended still shows its address.
     let ended = r#"{"status": {"phase": "Succeeded"}}"#;
     let patch = [

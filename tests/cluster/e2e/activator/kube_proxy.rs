@@ -20,7 +20,7 @@ use crate::e2e::activator::stand_ins::{addresses, await_stand_in, install, servi
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     Assets, ChildGuard, ControlPlane, Dayshift, Missing, Parts, Stage, assets, deployment,
-    eventually,
+    eventually, wait_until,
 };
 
 const NAME: &str = "e2e::activator::kube_proxy";
@@ -138,7 +138,7 @@ fn run(mode: &str) {
     let (answered, rate) = through.join().unwrap().unwrap();
     println!("{mode}: a held one was answered after {answered:?}, then {rate:.0} MB/s came back");
     team.await_label("web", "dayshift/state", "woken");
-    eventually("the audit log has the wake", || (wakes() > 0).then_some(()));
+    wait_until("the audit log has the wake", || wakes() > 0);
     assert_eq!(wakes(), 1, "a wake needs one patch");
 
     await_stand_in(&team, "web", false);
@@ -167,7 +167,7 @@ fn run(mode: &str) {
     let traffic = Traffic::to(address);
     // The sleep continues after the wake ends. The next connection wakes it again.
     team.annotate("web", "dayshift/wake-until", None);
-    eventually("it is woken again", || (wakes() == 2).then_some(()));
+    wait_until("it is woken again", || wakes() == 2);
     team.await_label("web", "dayshift/state", "woken");
     team.await_pods("web", 2);
     await_stand_in(&team, "web", false);
@@ -217,9 +217,7 @@ fn use_prolongs_a_wake(mode: &str, plane: &ControlPlane, activators: &[Activator
         check(address).unwrap();
         forwarded() > before
     };
-    eventually("proxies send connections to the activators", || {
-        passes().then_some(())
-    });
+    wait_until("proxies send connections to the activators", &passes);
     let passed: Vec<_> = (0..100).map(|_| passes()).collect();
     let share = passed.iter().filter(|it| **it).count();
     for count in [1, 2, 3, 5] {
@@ -275,11 +273,10 @@ fn use_prolongs_a_wake(mode: &str, plane: &ControlPlane, activators: &[Activator
          an activator",
         forwarded() - before
     );
-    eventually("an Event announces the stop", || {
+    wait_until("an Event announces the stop", || {
         let end = until().replace('T', " ").replace('Z', " UTC");
         let mut events = team.events("shop").into_iter();
-        let announced = events.any(|(reason, note)| reason == "StopsSoon" && note.contains(&end));
-        announced.then_some(())
+        events.any(|(reason, note)| reason == "StopsSoon" && note.contains(&end))
     });
     team.await_label("shop", "dayshift/state", "slept");
     let ended = last_use.elapsed();
@@ -341,9 +338,9 @@ fn one_is_killed(
         },
     );
     let late = hold(5);
-    eventually(
+    wait_until(
         "the other activator holds the remaining connections",
-        || (activators[0].open() == held[1] + 5).then_some(()),
+        || activators[0].open() == held[1] + 5,
     );
     plane.kubectl(&["uncordon", "fake"]).success();
     let answered = |clients: Vec<thread::JoinHandle<io::Result<()>>>| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, eventually};
+use crate::support::{ControlPlane, eventually, wait_until};
 
 /// Applies the manifest as a user does, and returns the kubeconfig of its ServiceAccount.
 pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
@@ -13,8 +13,8 @@ pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
     plane
         .kubectl(&["apply", "-f", "manifests/activator.yaml"])
         .success();
-    eventually("the activator has two ready addresses", || {
-        (addresses(plane).len() == 2).then_some(())
+    wait_until("the activator has two ready addresses", || {
+        addresses(plane).len() == 2
     });
     plane.kubeconfig_of("dayshift", "dayshift-activator")
 }

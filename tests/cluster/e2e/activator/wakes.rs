@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 
 use crate::e2e::activator::stand_ins::{addresses, await_stand_in, install, service, stand_in};
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::rows;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, scenarios,
+    wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -105,35 +107,35 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
         answer
     };
     let probe = ask("kube-probe/1.36");
-    assert!(probe.contains("this request does not wake it"), "{probe}");
+    assert_contains!(probe, "this request does not wake it");
     let closed = ask("Mozilla/5.0");
-    assert!(closed.contains("This service is closed"), "{closed}");
-    assert!(closed.contains("requests do not wake it"), "{closed}");
+    assert_contains!(closed, "This service is closed");
+    assert_contains!(closed, "requests do not wake it");
     assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
 
     sleep_until("2099-01-01 00:00");
-    eventually("a request wakes it again", || {
+    wait_until("a request wakes it again", || {
         let page = ask("Mozilla/5.0");
-        page.contains("This service is starting").then_some(())
+        page.contains("This service is starting")
     });
     for _ in 0..20 {
         let page = ask("Mozilla/5.0");
-        assert!(page.contains("This service is starting"), "{page}");
+        assert_contains!(page, "This service is starting");
     }
     team.await_label("web", "dayshift/state", "woken");
     team.await_replicas("web", 2);
     let reported = team.await_event("web", "WokenByRequest");
     // Not the host and the path, which every client can choose.
     let expected = "A request from 127.0.0.1 to Service web, port http, wakes it until 2";
-    assert!(reported.starts_with(expected), "{reported}");
+    assert_starts_with!(reported, expected);
     let until = || {
         let until = team.annotation("web", "dayshift/wake-until").unwrap();
         until.parse::<chrono::DateTime<chrono::Utc>>().unwrap()
     };
     let woken_until = until();
-    eventually("a visitor can keep it awake", || {
+    wait_until("a visitor can keep it awake", || {
         let page = ask("Mozilla/5.0");
-        page.contains("Keep it awake until ").then_some(())
+        page.contains("Keep it awake until ")
     });
     let keep = |origin: &str| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -150,19 +152,19 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
         answer
     };
     let forged = keep("https://evil.example.com");
-    assert!(forged.starts_with("HTTP/1.1 403 "), "{forged}");
+    assert_starts_with!(forged, "HTTP/1.1 403 ");
     assert_eq!(until(), woken_until);
     for _ in 0..5 {
         let kept = keep("https://dev.example.com");
-        assert!(kept.starts_with("HTTP/1.1 200 "), "{kept}");
+        assert_starts_with!(kept, "HTTP/1.1 200 ");
     }
     // The wake began a moment after the request.
     let longer = (until() - woken_until).num_seconds();
     assert!((21_600..21_660).contains(&longer), "{longer}");
-    eventually("the Event of the visit", || {
+    wait_until("the Event of the visit", || {
         let events = team.kubectl(&["get", "events", "-o", "jsonpath={.items[*].message}"]);
         let expected = "to Service web, port http, keeps it awake until 2";
-        events.success().contains(expected).then_some(())
+        events.success().contains(expected)
     });
     on_node(Value::Null);
     await_stand_in(&team, "web", false);
@@ -182,12 +184,8 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
             .filter(|it| it.user == account && it.code == 200)
             .count()
     };
-    eventually("the audit log has the patch", || {
-        (patches() > 0).then_some(())
-    });
-    eventually("the audit log has both patches", || {
-        (patches() > 1).then_some(())
-    });
+    wait_until("the audit log has the patch", || patches() > 0);
+    wait_until("the audit log has both patches", || patches() > 1);
     assert_eq!(
         patches(),
         2,
@@ -197,9 +195,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     // No workload depends on `db` any more.
     team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])
         .success();
-    eventually("the slice is deleted", || {
-        stand_in(&team, "web").is_none().then_some(())
-    });
+    wait_until("the slice is deleted", || stand_in(&team, "web").is_none());
     let status = program.stop();
     assert!(status.success(), "{status}\n{}", program.log());
 }
@@ -268,7 +264,7 @@ fn activator_serves_only_labeled_namespaces_with_its_policy(plane: &ControlPlane
         other.name()
     );
     let policy = policy.replace("values: [allowed]}", &own);
-    assert!(policy.contains(&own));
+    assert_contains!(policy, own);
     other.kubectl_with(&["apply"], &policy).success();
     let label = [
         "label",
@@ -445,9 +441,10 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         let mut object = slice(&format!("{service}-dayshift"), "dayshift", "IPv4", &own[0]);
         object["metadata"]["labels"]["kubernetes.io/service-name"] = json!(service);
         let denial = apply(&thief, namespace, &object).unwrap_or_default();
-        assert!(
-            denial.contains("no endpoints to Services of Kubernetes itself"),
-            "{service}: {denial}"
+        assert_contains!(
+            denial,
+            "no endpoints to Services of Kubernetes itself",
+            "{service}"
         );
     }
     let ours = slice("web-others", "somebody", "IPv4", "10.9.9.9");
@@ -473,88 +470,25 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
     let woken = woken.label("dayshift/next", "2026-12-24T18.00.00Z");
     let woken = woken.annotation("dayshift/wake-until", "2026-12-24 18:00");
     team.create(woken.annotation("dayshift/wake-on-request", "30m; while-used"));
-    let until = |end: Value| json!({"metadata": {"annotations": {"dayshift/wake-until": end}}});
-    let wake = until("2026-12-24 18:00".into());
-    for (case, output, is_taken) in [
-        ("a wake", patch("asleep", wake.clone()), true),
-        ("a wake of what runs", patch("awake", wake.clone()), false),
-        ("a wake of what does not ask", patch("other", wake), false),
-        (
-            "a shorter wake",
-            patch("woken", until("2026-12-24T18:59:59+01:00".into())),
-            false,
-        ),
-        (
-            "a wake without an offset",
-            patch("woken", until("2026-12-24T19:00:00".into())),
-            false,
-        ),
-        (
-            "the end of a wake",
-            patch("woken", until(Value::Null)),
-            false,
-        ),
-        (
-            "a longer wake",
-            patch("woken", until("2026-12-24T19:00:01+01:00".into())),
-            true,
-        ),
-        (
-            "a count",
-            patch("asleep", json!({"spec": {"replicas": 3}})),
-            false,
-        ),
-        (
-            "an image",
-            patch(
-                "asleep",
-                json!({"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}}),
-            ),
-            false,
-        ),
-        (
-            "a label",
-            patch(
-                "asleep",
-                json!({"metadata": {"labels": {"dayshift/state": "running"}}}),
-            ),
-            false,
-        ),
-        (
-            "a finalizer",
-            patch(
-                "asleep",
-                json!({"metadata": {"finalizers": ["example.com/a"]}}),
-            ),
-            false,
-        ),
-        (
-            "another annotation",
-            patch(
-                "asleep",
-                json!({"metadata": {"annotations": {"dayshift/stop": "00:00"}}}),
-            ),
-            false,
-        ),
-        (
-            "another author",
-            patch(
-                "asleep",
-                json!({"metadata": {"annotations": {
-                    "dayshift/wake-until": "2026-12-24 18:00", "dayshift/override-by": "jane",
-                }}}),
-            ),
-            false,
-        ),
-        (
-            "a removed annotation",
-            patch(
-                "asleep",
-                json!({"metadata": {"annotations": {"dayshift/wake-on-request": null}}}),
-            ),
-            false,
-        ),
-    ] {
+    let table = r#"
+        a wake => asleep => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}} => accepted
+        a wake of a running workload => awake => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}} => denied
+        a wake without wake-on-request => other => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}} => denied
+        a shorter wake => woken => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24T18:59:59+01:00"}}} => denied
+        a wake without an offset => woken => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24T19:00:00"}}} => denied
+        the end of a wake => woken => {"metadata": {"annotations": {"dayshift/wake-until": null}}} => denied
+        a longer wake => woken => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24T19:00:01+01:00"}}} => accepted
+        a count => asleep => {"spec": {"replicas": 3}} => denied
+        an image => asleep => {"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}} => denied
+        a label => asleep => {"metadata": {"labels": {"dayshift/state": "running"}}} => denied
+        a finalizer => asleep => {"metadata": {"finalizers": ["example.com/a"]}} => denied
+        another annotation => asleep => {"metadata": {"annotations": {"dayshift/stop": "00:00"}}} => denied
+        another author => asleep => {"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00", "dayshift/override-by": "jane"}}} => denied
+        a removed annotation => asleep => {"metadata": {"annotations": {"dayshift/wake-on-request": null}}} => denied
+    "#;
+    for [case, name, change, outcome] in rows(table) {
+        let output = patch(name, serde_json::from_str(change).unwrap());
+        let is_taken = outcome == "accepted";
         assert_eq!(output.is_none(), is_taken, "{case}: {output:?}");
         let by_policy = output.is_none_or(|it| it.contains("denied request: the activator "));
         assert!(by_policy, "{case}");

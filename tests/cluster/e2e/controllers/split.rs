@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, deployment, eventually, scenarios,
-    soon,
+    ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, deployment, scenarios, soon,
+    wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -26,10 +26,10 @@ fn await_adopted(namespace: &Namespace<'_>, name: &str, stop: Soon) {
 fn await_stopped(namespace: &Namespace<'_>, name: &str) {
     namespace.await_label(name, "dayshift/state", "stopped");
     // The server's log can be a moment behind.
-    eventually(&format!("the stop of {name} is in the log"), || {
+    wait_until(&format!("the stop of {name} is in the log"), || {
         let writes = namespace.writes(name).len();
         assert!(writes <= 2, "{name}: adopted and stopped");
-        (writes == 2).then_some(())
+        writes == 2
     });
 }
 
@@ -126,6 +126,6 @@ fn excluded_namespaces_are_neither_read_nor_changed(plane: &ControlPlane) {
     let log = controller.log();
     for namespace in [&shop, &ops] {
         let object = format!("{}/", namespace.name());
-        assert!(!log.contains(&object), "{log}");
+        assert_lacks!(log, object);
     }
 }

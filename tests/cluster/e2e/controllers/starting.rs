@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon, wait_until};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![Parts::Pods; status_distinguishes_waiting_from_missed_starts]
@@ -34,14 +34,14 @@ fn status_distinguishes_waiting_from_missed_starts(plane: &ControlPlane) {
     };
     let message = "its start waits until fewer workloads are starting (--max-starting)";
     let waits = |expected: bool| {
-        eventually(
+        wait_until(
             &format!("status shows that a start waits: {expected}"),
             || {
                 let notes = notes();
                 let waits = notes.iter().any(|it| it == message);
                 let is_late = notes.iter().any(|it| it.contains("overdue"));
                 // Ten seconds after its boundary, a start is late or waiting; before, it is neither.
-                (waits == expected && is_late != expected).then_some(())
+                waits == expected && is_late != expected
             },
         );
     };

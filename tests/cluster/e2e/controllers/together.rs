@@ -10,9 +10,10 @@ use kube::api::{Api, ListParams, PostParams};
 use rustix::process::Signal;
 
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::words;
 use crate::support::{
-    ControlPlane, Namespace, Parts, Request, Scenario, Soon, block_on, deployment, eventually,
-    scenarios, soon, too_slow,
+    ControlPlane, Namespace, Parts, Request, Scenario, Soon, block_on, deployment, scenarios, soon,
+    too_slow, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -51,8 +52,8 @@ fn create_fleet(
 
 /// Waits until all workloads of a fleet are in a state, which must happen `before` a time.
 fn await_state(team: &Namespace<'_>, state: &str, count: usize, before: Soon) {
-    before.before(&format!("all {count} are {state}"), || {
-        (count_in_state(team, state) == count).then_some(())
+    before.await_true(&format!("all {count} are {state}"), || {
+        count_in_state(team, state) == count
     });
 }
 
@@ -193,11 +194,8 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
         "the ended watch is resumed once"
     );
     // A slow server does not respond to each attempt. Those without a response are repeated.
-    eventually("the current resourceVersion has been received", || {
-        requests("list")
-            .iter()
-            .any(|list| list.code == 200)
-            .then_some(())
+    wait_until("the current resourceVersion has been received", || {
+        requests("list").iter().any(|list| list.code == 200)
     });
     let lists = requests("list");
     let received = lists.iter().filter(|list| list.code == 200).count();
@@ -221,13 +219,7 @@ fn sigterm_during_a_boundary_completes_requests_in_flight(plane: &ControlPlane) 
     assert!(stopped > 0);
     // Requests in flight have a log line like all others, and an Event.
     assert_eq!(log.matches(" stop kind=").count(), stopped, "{log}");
-    let reported = team.kubectl(&[
-        "get",
-        "events",
-        "--field-selector=reason=Stopped",
-        "-o",
-        "name",
-    ]);
+    let reported = team.kubectl(&words("get events --field-selector=reason=Stopped -o name"));
     assert_eq!(reported.success().lines().count(), stopped, "{log}");
     if stopped == 80 {
         too_slow("ending a controller in the middle of the boundary");

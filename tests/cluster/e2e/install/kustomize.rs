@@ -102,7 +102,7 @@ fn server_accepts_the_documented_overlay(plane: &ControlPlane) {
         .unwrap();
     let (page, _) = rest.split_once("```").unwrap();
     let image = "image: registry.example.com/dayshift:0.1.0\n";
-    assert!(built(plane, &overlay(page).path().join("overlay")).contains(image));
+    assert_contains!(built(plane, &overlay(page).path().join("overlay")), image);
 
     // Without the kinds of the Prometheus Operator, which this server does not have.
     let ours = page.replace("  - ../manifests/monitoring\n", "");
@@ -112,9 +112,9 @@ fn server_accepts_the_documented_overlay(plane: &ControlPlane) {
     let place = directory.path().join("overlay");
     let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];
     let message = plane.kubectl(&apply).success();
-    assert!(
-        message.contains("validatingadmissionpolicy.admissionregistration.k8s.io/dayshift-texts"),
-        "{message}"
+    assert_contains!(
+        message,
+        "validatingadmissionpolicy.admissionregistration.k8s.io/dayshift-texts"
     );
 
     // Policies are cluster-wide, but kustomize sets their namespace anyway.

@@ -126,8 +126,8 @@ fn chart_renders_the_policies_of_the_manifests(plane: &ControlPlane) {
         prefix,
     ];
     let text = plane.helm(4, &render).success();
-    assert!(text.contains("'ours.example.com/start'"), "{text}");
-    assert!(!text.contains("'dayshift/"), "{text}");
+    assert_contains!(text, "'ours.example.com/start'");
+    assert_lacks!(text, "'dayshift/");
     let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
     std::fs::write(file.path(), text).unwrap();
     let path = file.path().to_str().unwrap();
@@ -136,7 +136,7 @@ fn chart_renders_the_policies_of_the_manifests(plane: &ControlPlane) {
 
     let old = ["template", "x", CHART, "--kube-version=1.29.0", "--set"];
     let refused = plane.helm(4, &[&old[..], &["policy.enabled=true"]].concat());
-    assert!(refused.stderr.contains("1.30"), "{}", refused.stderr);
+    assert_contains!(refused.stderr, "1.30");
 }
 
 fn chart_renders_the_network_policies_of_the_manifests(plane: &ControlPlane) {
@@ -175,7 +175,7 @@ fn namespaced_chart_has_one_role_per_namespace_and_no_cluster_role(plane: &Contr
         "scope.clusterWide=false,scope.namespaces={team-a,team-b},kinds={deployments,rollouts.argoproj.io}",
     ];
     let text = plane.helm(4, &render).success();
-    assert!(!text.contains("kind: ClusterRole"), "{text}");
+    assert_lacks!(text, "kind: ClusterRole");
     for namespace in ["team-a", "team-b"] {
         for kind in ["Role", "RoleBinding"] {
             let head = format!(
@@ -195,7 +195,7 @@ fn namespaced_chart_has_one_role_per_namespace_and_no_cluster_role(plane: &Contr
     resources: [\"events\"]
     verbs: [\"create\"]
 ";
-    assert!(rules.starts_with(expected), "{rules}");
+    assert_starts_with!(rules, expected);
 }
 
 /// Group, resource and verb of everything that a role allows.

@@ -35,10 +35,7 @@ fn check_release(plane: &ControlPlane, version: u32) {
         plane.helm(version, &[arguments, &place].concat()).success()
     };
     let message = helm(&["install", release, CHART, "--wait", "--timeout=60s"]);
-    assert!(
-        message.contains("dayshift/start='Mon-Fri 09:00'"),
-        "{message}"
-    );
+    assert_contains!(message, "dayshift/start='Mon-Fri 09:00'");
     let account = plane.kubeconfig_of(team.name(), &name);
     let may = |verb: &str, resource: &str| {
         let ask = ["auth", "can-i", verb, resource, "-A"];

@@ -8,8 +8,9 @@ use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
+use crate::rows::words;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, deployment, eventually, scenarios, stateful_set,
+    ControlPlane, Dayshift, Parts, Scenario, deployment, scenarios, stateful_set, wait_until,
 };
 
 pub(super) fn scenarios() -> Vec<Scenario> {
@@ -145,7 +146,7 @@ impl<'a> Teams<'a> {
             let line = self.here(line);
             match line.strip_prefix("helm ") {
                 Some(helm) => {
-                    let arguments: Vec<_> = helm.split(' ').collect();
+                    let arguments = words(helm);
                     self.plane.helm(4, &arguments).success()
                 }
                 // The commands exit with 1 if there are problems: one workload is rejected here, and other
@@ -195,10 +196,10 @@ impl<'a> Teams<'a> {
         ];
         plane.kubectl(&[&bind[..], &here].concat()).success();
         let member = plane.kubeconfig_of(&team, "member");
-        eventually("the API server knows the new group member", || {
+        wait_until("the API server knows the new group member", || {
             let ask = ["auth", "can-i", "patch", "deployments.apps"];
             let message = plane.kubectl_as(&member, &[&ask[..], &here].concat());
-            (message.stdout.trim() == "yes").then_some(())
+            message.stdout.trim() == "yes"
         });
         member
     }
@@ -213,8 +214,8 @@ impl<'a> Teams<'a> {
     }
 
     fn await_state(&self, number: usize, state: &str) {
-        eventually(&format!("web of team {number} is {state}"), || {
-            (self.state(number) == state).then_some(())
+        wait_until(&format!("web of team {number} is {state}"), || {
+            self.state(number) == state
         });
     }
 
@@ -281,12 +282,12 @@ fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
     }
     let all = "93 of 93 | 92 230 1 1 1 1 1";
     assert_eq!(teams.row(summary, "(all)"), all, "{summary}");
-    assert!(!summary.contains(&teams.name(46)), "{summary}");
+    assert_lacks!(summary, teams.name(46));
     for message in [
         "Argo CD sets the count of 1 workload too",
         "PostgresCluster",
     ] {
-        assert!(summary.contains(message), "{message}: {summary}");
+        assert_contains!(summary, message);
     }
 
     teams.run("Write exceptions");
@@ -313,9 +314,9 @@ fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
         &teams.name(1),
         "-o=jsonpath={.items[*].reason}",
     ];
-    eventually("the stop and the start have Events", || {
+    wait_until("the stop and the start have Events", || {
         let reasons = plane.kubectl(&events).success();
-        (reasons.contains("Slept") && reasons.contains("Woken")).then_some(())
+        reasons.contains("Slept") && reasons.contains("Woken")
     });
     assert_eq!(teams.counts()[&teams.name(1)], ["2", "3"]);
     assert!(

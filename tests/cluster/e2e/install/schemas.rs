@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::json_schema::{Schemas, strict};
 use super::kustomize::{built, overlay};
 use super::rendered::CHART;
+use crate::rows::{rows, unescaped};
 use crate::support::{Assets, ControlPlane, Parts, Scenario, scenarios};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
@@ -157,110 +158,41 @@ fn installed_objects_match_their_schemas(plane: &ControlPlane) {
     assert_eq!(summary, expected, "{refused:#?}");
 }
 
-/// Seeded defects: a manifest, a replacement, and the expected error of kubeconform.
-const SEEDED_DEFECTS: [(&str, &str, &str, &str); 15] = [
-    // An unknown field: at the top, nested, in metadata, and with another case.
-    (
-        "dayshift",
-        "\n  replicas: 1",
-        "\n  replica: 1",
-        "'replica' not allowed",
-    ),
-    ("dayshift", "requests:", "request:", "'request' not allowed"),
-    (
-        "dayshift",
-        "\n  name: dayshift\n",
-        "\n  nam: dayshift\n",
-        "'nam' not allowed",
-    ),
-    (
-        "dayshift",
-        "runAsNonRoot",
-        "runAsNonroot",
-        "'runAsNonroot' not allowed",
-    ),
-    (
-        "monitoring/podmonitor",
-        "interval:",
-        "intervall:",
-        "'intervall' not allowed",
-    ),
-    (
-        "monitoring/podmonitor",
-        "\n  labels:",
-        "\n  lables:",
-        "'lables' not allowed",
-    ),
-    // A wrong type.
-    (
-        "dayshift",
-        "\n  replicas: 1",
-        "\n  replicas: \"1\"",
-        "got string, want integer",
-    ),
-    (
-        "dayshift",
-        "memory: 64Mi",
-        "memory: [64Mi]",
-        "got array, want string",
-    ),
-    (
-        "policy/texts",
-        "failurePolicy: Fail",
-        "failurePolicy: true",
-        "got boolean, want string",
-    ),
-    (
-        "monitoring/podmonitor",
-        "interval: 30s",
-        "interval: often",
-        "'often' does not match pattern",
-    ),
-    (
-        "monitoring/prometheusrule",
-        "expr: absent(",
-        "expr: true # (",
-        "got boolean, want string",
-    ),
-    // An unknown kind or version, and a kind in another case.
-    (
-        "dayshift",
-        "kind: Deployment",
-        "kind: Deploymint",
-        "could not find schema for Deploymint",
-    ),
-    (
-        "dayshift",
-        "apps/v1",
-        "apps/v1beta1",
-        "could not find schema for Deployment",
-    ),
-    (
-        "dayshift",
-        "kind: Deployment",
-        "kind: deployment",
-        "value must be 'Deployment'",
-    ),
-    // A duplicate field.
-    (
-        "dayshift",
-        "\n  replicas: 1",
-        "\n  replicas: 1\n  replicas: 2",
-        "already set",
-    ),
-];
+/// Seeded defects: a manifest, a text in it, its replacement, and the expected error of kubeconform.
+const SEEDED_DEFECTS: &str = r#"
+    # An unknown field: at the top, nested, in metadata, and with another case.
+    dayshift => \n  replicas: 1 => \n  replica: 1 => 'replica' not allowed
+    dayshift => requests: => request: => 'request' not allowed
+    dayshift => \n  name: dayshift\n => \n  nam: dayshift\n => 'nam' not allowed
+    dayshift => runAsNonRoot => runAsNonroot => 'runAsNonroot' not allowed
+    monitoring/podmonitor => interval: => intervall: => 'intervall' not allowed
+    monitoring/podmonitor => \n  labels: => \n  lables: => 'lables' not allowed
+    # A wrong type.
+    dayshift => \n  replicas: 1 => \n  replicas: "1" => got string, want integer
+    dayshift => memory: 64Mi => memory: [64Mi] => got array, want string
+    policy/texts => failurePolicy: Fail => failurePolicy: true => got boolean, want string
+    monitoring/podmonitor => interval: 30s => interval: often => 'often' does not match pattern
+    monitoring/prometheusrule => expr: absent( => expr: true # ( => got boolean, want string
+    # An unknown kind or version, and a kind in another case.
+    dayshift => kind: Deployment => kind: Deploymint => could not find schema for Deploymint
+    dayshift => apps/v1 => apps/v1beta1 => could not find schema for Deployment
+    dayshift => kind: Deployment => kind: deployment => value must be 'Deployment'
+    # A duplicate field.
+    dayshift => \n  replicas: 1 => \n  replicas: 1\n  replicas: 2 => already set
+"#;
 
 fn schema_rejects_a_seeded_defect(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
     let directory = tempfile::tempdir().unwrap();
-    for (index, (manifest, from, to, _)) in SEEDED_DEFECTS.iter().enumerate() {
+    for (index, [manifest, from, to, _]) in rows(SEEDED_DEFECTS).enumerate() {
+        let (from, to) = (unescaped(from), unescaped(to));
         let text = fs::read_to_string(format!("manifests/{manifest}.yaml")).unwrap();
-        assert!(text.contains(from), "{manifest}: {from}");
-        let seeded = text.replacen(from, to, 1);
+        assert!(text.contains(&from), "{manifest}: {from}");
+        let seeded = text.replacen(&from, &to, 1);
         fs::write(directory.path().join(format!("{index}.yaml")), seeded).unwrap();
     }
     let (_, refused) = report(&schemas, directory.path());
-    for (index, (manifest, _, to, expected)) in SEEDED_DEFECTS.iter().enumerate() {
+    for (index, [manifest, _, to, expected]) in rows(SEEDED_DEFECTS).enumerate() {
         let file = format!("{index}.yaml");
         let here = refused.iter().filter(|(name, _)| *name == file);
         let messages: Vec<_> = here.map(|(_, message)| message).collect();

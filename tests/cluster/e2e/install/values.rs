@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::rendered::{CHART, rendered};
+use crate::rows::rows;
 use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
@@ -14,31 +15,24 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 }
 
 fn invalid_values_are_rejected_by_name(plane: &ControlPlane) {
-    for (values, expected) in [
-        ("scope.clusterWide=false", "scope.namespaces is empty"),
-        (
-            "scope.clusterWide=false,scope.namespaces={a},scope.namespaceSelector=x",
-            "scope.namespaceSelector needs",
-        ),
-        ("scope.namespaces={TestNamespace}", "/scope/namespaces/0"),
-        ("kinds={pods}", "/kinds/0"),
-        ("kinds=null", "kinds is empty"),
-        (
-            "defaultSchedule.hours=daily 09:00-19:00",
-            "bound it by scope.namespaces",
-        ),
-        (
-            "scope.namespaces={a},defaultSchedule.hours=x,defaultSchedule.stop=y",
-            "only one of these",
-        ),
-        ("timezon=Asia/Tokyo", "timezon"),
-        ("serviceAccount.create=false", "serviceAccount.name"),
-        ("image.digest=abc", "/image/digest"),
-        ("calendars.De=x", "'De' does not match"),
-        ("replicas=two", "/replicas"),
-        ("dashboard.exposed=true", "set dashboard.enabled=true too"),
-        ("policy.writers={it's}", "/policy/writers/0"),
-    ] {
+    for [values, expected] in rows(
+        "
+            scope.clusterWide=false => scope.namespaces is empty
+            scope.clusterWide=false,scope.namespaces={a},scope.namespaceSelector=x => scope.namespaceSelector needs
+            scope.namespaces={TestNamespace} => /scope/namespaces/0
+            kinds={pods} => /kinds/0
+            kinds=null => kinds is empty
+            defaultSchedule.hours=daily 09:00-19:00 => bound it by scope.namespaces
+            scope.namespaces={a},defaultSchedule.hours=x,defaultSchedule.stop=y => only one of these
+            timezon=Asia/Tokyo => timezon
+            serviceAccount.create=false => serviceAccount.name
+            image.digest=abc => /image/digest
+            calendars.De=x => 'De' does not match
+            replicas=two => /replicas
+            dashboard.exposed=true => set dashboard.enabled=true too
+            policy.writers={it's} => /policy/writers/0
+        "
+    ) {
         for version in [3, 4] {
             let render = [
                 "template",
@@ -50,11 +44,7 @@ fn invalid_values_are_rejected_by_name(plane: &ControlPlane) {
             ];
             let refused = plane.helm(version, &render);
             assert!(!refused.ok, "{values}");
-            assert!(
-                refused.stderr.contains(expected),
-                "{values}: {}",
-                refused.stderr
-            );
+            assert_contains!(refused.stderr, expected, "{values}");
         }
     }
     for version in [3, 4] {
@@ -73,6 +63,41 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
         let object = &objects[&(kind.to_owned(), name.to_owned())];
         object.pointer(pointer).cloned().unwrap_or_default()
     };
+    let table = r#"
+        ConfigMap/day-dashboard => /metadata/labels/dashboards => "ours"
+        Deployment/day => /spec/replicas => 2
+        Deployment/day => /spec/template/metadata/annotations => {"note": "a"}
+        Deployment/day => /spec/template/metadata/labels/team => "platform"
+        Deployment/day => /spec/template/spec/imagePullSecrets => [{"name": "registry"}]
+        Deployment/day => /spec/template/spec/priorityClassName => "system-cluster-critical"
+        Deployment/day => /spec/template/spec/tolerations => [{"key": "infra", "operator": "Exists"}]
+        Deployment/day => /spec/template/spec/nodeSelector => {"kubernetes.io/os": "linux", "pool": "infra"}
+        Deployment/day => /spec/template/spec/topologySpreadConstraints/0/maxSkew => 1
+        Deployment/day => /spec/template/spec/affinity => {"nodeAffinity": {}}
+        Deployment/day => /spec/template/spec/serviceAccountName => "account"
+        Deployment/day => /spec/template/spec/securityContext/runAsUser => 1000
+        Deployment/day => /spec/template/spec/containers/0/env/2 => {"name": "RUST_BACKTRACE", "value": "1"}
+        Deployment/day => /spec/template/spec/containers/0/imagePullPolicy => "Always"
+        Deployment/day => /spec/template/spec/containers/0/livenessProbe/periodSeconds => 20
+        Deployment/day => /spec/template/spec/containers/0/readinessProbe/periodSeconds => 7
+        Deployment/day => /spec/template/spec/containers/0/resources/limits/memory => "256Mi"
+        Deployment/day => /spec/template/spec/containers/0/securityContext/readOnlyRootFilesystem => true
+        ServiceAccount/account => /metadata/annotations => {"role": "x"}
+        NetworkPolicy/day => /spec/egress/0/ports => [{"port": 16443}]
+        NetworkPolicy/day => /spec/egress/0/to => [{"ipBlock": {"cidr": "192.0.2.7/32"}}]
+        NetworkPolicy/day => /spec/ingress/0/from => [{"podSelector": {}}]
+        PodDisruptionBudget/day => /spec/maxUnavailable => "50%"
+        ConfigMap/day-calendars => /data => {"de.ics": "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", "us.ics": "x: {}"}
+        ValidatingAdmissionPolicyBinding/day-texts => /spec/validationActions => ["Deny"]
+        ValidatingAdmissionPolicy/day-writers => /spec/matchConditions/0/expression => "request.userInfo.username in ['system:serviceaccount:shop:annotator', 'jane']"
+        ConfigMap/day-more => /data => {"a": "b"}
+        ConfigMap/as-text => /data => {"release": "dayshift"}
+    "#;
+    for [object, pointer, expected] in rows(table) {
+        let (kind, name) = object.split_once('/').unwrap();
+        let expected: Value = serde_json::from_str(expected).unwrap();
+        assert_eq!(get(kind, name, pointer), expected, "{object} {pointer}");
+    }
     for (kind, name, pointer, expected) in [
         (
             "Deployment",
@@ -116,12 +141,6 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
         (
             "ConfigMap",
             "day-dashboard",
-            "/metadata/labels/dashboards",
-            json!("ours"),
-        ),
-        (
-            "ConfigMap",
-            "day-dashboard",
             "/data/dayshift.json",
             json!(include_str!(
                 "../../../../charts/dayshift/files/dashboard.json"
@@ -138,67 +157,6 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
                     "resourceNames": ["team-a"],
                 },
             ]),
-        ),
-        ("Deployment", "day", "/spec/replicas", json!(2)),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/metadata/annotations",
-            json!({"note": "a"}),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/metadata/labels/team",
-            json!("platform"),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/imagePullSecrets",
-            json!([{"name": "registry"}]),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/priorityClassName",
-            json!("system-cluster-critical"),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/tolerations",
-            json!([{"key": "infra", "operator": "Exists"}]),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/nodeSelector",
-            json!({"kubernetes.io/os": "linux", "pool": "infra"}),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/topologySpreadConstraints/0/maxSkew",
-            json!(1),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/affinity",
-            json!({"nodeAffinity": {}}),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/serviceAccountName",
-            json!("account"),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/securityContext/runAsUser",
-            json!(1000),
         ),
         (
             "Deployment",
@@ -221,97 +179,6 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
                 {"name": "calendars", "mountPath": "/etc/dayshift/calendars", "readOnly": true},
                 {"name": "proxy-secret", "mountPath": "/etc/dayshift/proxy", "readOnly": true},
                 {"name": "x", "mountPath": "/x"}]),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/containers/0/env/2",
-            json!({"name": "RUST_BACKTRACE", "value": "1"}),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/containers/0/imagePullPolicy",
-            json!("Always"),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/containers/0/livenessProbe/periodSeconds",
-            json!(20),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/containers/0/readinessProbe/periodSeconds",
-            json!(7),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/containers/0/resources/limits/memory",
-            json!("256Mi"),
-        ),
-        (
-            "Deployment",
-            "day",
-            "/spec/template/spec/containers/0/securityContext/readOnlyRootFilesystem",
-            json!(true),
-        ),
-        (
-            "ServiceAccount",
-            "account",
-            "/metadata/annotations",
-            json!({"role": "x"}),
-        ),
-        (
-            "NetworkPolicy",
-            "day",
-            "/spec/egress/0/ports",
-            json!([{"port": 16443}]),
-        ),
-        (
-            "NetworkPolicy",
-            "day",
-            "/spec/egress/0/to",
-            json!([{"ipBlock": {"cidr": "192.0.2.7/32"}}]),
-        ),
-        (
-            "NetworkPolicy",
-            "day",
-            "/spec/ingress/0/from",
-            json!([{"podSelector": {}}]),
-        ),
-        (
-            "PodDisruptionBudget",
-            "day",
-            "/spec/maxUnavailable",
-            json!("50%"),
-        ),
-        (
-            "ConfigMap",
-            "day-calendars",
-            "/data",
-            json!({"de.ics": "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", "us.ics": "x: {}"}),
-        ),
-        (
-            "ValidatingAdmissionPolicyBinding",
-            "day-texts",
-            "/spec/validationActions",
-            json!(["Deny"]),
-        ),
-        (
-            "ValidatingAdmissionPolicy",
-            "day-writers",
-            "/spec/matchConditions/0/expression",
-            json!("request.userInfo.username in ['system:serviceaccount:shop:annotator', 'jane']"),
-        ),
-        ("ConfigMap", "day-more", "/data", json!({"a": "b"})),
-        (
-            "ConfigMap",
-            "as-text",
-            "/data",
-            json!({"release": "dayshift"}),
         ),
     ] {
         assert_eq!(get(kind, name, pointer), expected, "{kind} {pointer}");
@@ -340,6 +207,6 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
         "release: prometheus\n",
         "alert: DayshiftOverdue\n",
     ] {
-        assert!(text.contains(part), "{part}{text}");
+        assert_contains!(text, part);
     }
 }

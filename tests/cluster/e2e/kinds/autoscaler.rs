@@ -58,12 +58,12 @@ fn stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it(plane: &Contro
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");
-    assert!(
-        slept.starts_with("horizontalpodautoscaler.autoscaling/web asleep until "),
-        "{slept}"
+    assert_starts_with!(
+        slept,
+        "horizontalpodautoscaler.autoscaling/web asleep until "
     );
     let shown = run("status");
-    assert!(shown.contains("min 1"), "{shown}");
+    assert_contains!(shown, "min 1");
     run("resume");
     await_field(&team, "hpa/web", "/spec/minReplicas", 3);
     team.ends([("web", 5)]);

@@ -127,24 +127,18 @@ fn commands_and_kubectl_use_the_same_name_of_a_cron_job(plane: &ControlPlane) {
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");
-    assert!(
-        slept.starts_with("cronjob.batch/report asleep until "),
-        "{slept}"
-    );
+    assert_starts_with!(slept, "cronjob.batch/report asleep until ");
     team.await_suspended("report", true);
     let shown = run("status");
-    assert!(shown.contains("suspended"), "{shown}");
+    assert_contains!(shown, "suspended");
     let resumed = run("resume");
-    assert!(
-        resumed.starts_with("cronjob.batch/report resumed"),
-        "{resumed}"
-    );
+    assert_starts_with!(resumed, "cronjob.batch/report resumed");
     team.await_suspended("report", false);
     run("pause");
     await_field(&team, "cj/report", STATE, "paused");
     run("resume");
     await_field(&team, "cj/report", STATE, "adopted");
     let shown = run("status");
-    assert!(shown.contains("active"), "{shown}");
+    assert_contains!(shown, "active");
     team.ends([("report", 5)]);
 }

@@ -9,6 +9,7 @@ use crate::{
     e2e::test_namespace::TestNamespace,
     support::{
         ControlPlane, Dayshift, Parts, Scenario, Soon, deployment, eventually, scenarios, soon,
+        wait_until,
     },
 };
 
@@ -79,13 +80,10 @@ fn stop_pauses_a_scaled_object_and_start_resumes_it(plane: &ControlPlane) {
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");
-    assert!(
-        slept.starts_with("scaledobject.keda.sh/web asleep until "),
-        "{slept}"
-    );
+    assert_starts_with!(slept, "scaledobject.keda.sh/web asleep until ");
     await_field(&team, "so/web", PAUSED, 0);
     let shown = run("status");
-    assert!(shown.contains("paused"), "{shown}");
+    assert_contains!(shown, "paused");
     run("resume");
     await_field(&team, "so/web", PAUSED, "");
     team.ends([("web", 5), ("two", 3), ("theirs", 3)]);
@@ -128,12 +126,9 @@ fn argo_rollout_stops_and_starts(plane: &ControlPlane) {
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");
-    assert!(
-        slept.starts_with("rollout.argoproj.io/web asleep until "),
-        "{slept}"
-    );
+    assert_starts_with!(slept, "rollout.argoproj.io/web asleep until ");
     let events = team.kubectl(&["events", "--for", "rollout/web"]).success();
-    assert!(events.contains("Rollout/web"), "{events}");
+    assert_contains!(events, "Rollout/web");
     run("resume");
     await_field(&team, "rollouts/web", "/spec/replicas", 3);
     team.ends([("web", 5), ("absent", 3)]);
@@ -212,9 +207,9 @@ fn invalid_count_does_not_hide_other_objects_of_the_list(plane: &ControlPlane) {
             format!("spec.replicas: `{quoted}` is not a count; write a number, such as 3");
         await_field(&team, &format!("kites/{name}"), error, expected);
         // The Event follows after the annotation.
-        eventually(&format!("{name} has an Event"), || {
+        wait_until(&format!("{name} has an Event"), || {
             let events = team.kubectl(&["events", "--for", &format!("kite/{name}")]);
-            events.stdout.contains("InvalidSchedule").then_some(())
+            events.stdout.contains("InvalidSchedule")
         });
     }
     team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
@@ -248,7 +243,7 @@ fn ready_replicas_in_one_namespace_delay_no_start_in_another(plane: &ControlPlan
     team.await_replicas("web", 2);
     team.assert_punctual("web", 2, start);
     let reported = team.await_event("web", "StartedWithout");
-    assert!(reported.contains("dependency"), "{reported}");
+    assert_contains!(reported, "dependency");
     // In its own namespace, the field takes effect.
     assert_eq!(evil.replicas("web"), 0);
     let ready = r#"{"status": {"readyReplicas": 1}}"#;

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::{STATE, allow_every_kind, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, ENDS_AFTER, Parts, Scenario, cron_job, eventually, scenarios, soon},
+    support::{
+        ControlPlane, ENDS_AFTER, Parts, Scenario, cron_job, eventually, scenarios, soon,
+        wait_until,
+    },
 };
 
 const SUSPENDED_BY: &str = "/metadata/labels/dayshift~1suspended-by";
@@ -56,9 +59,9 @@ fn stop_deletes_job_pods_and_start_creates_them(plane: &ControlPlane) {
     eventually("Kubernetes has resumed the Job", || {
         condition(&team, "job/ours", false)
     });
-    eventually("the Job has pods again", || {
+    wait_until("the Job has pods again", || {
         let active = field(&team, "job/ours", "/status/active");
-        (!active.is_empty()).then_some(())
+        !active.is_empty()
     });
     assert_eq!(field(&team, "job/ours", SUSPENDED_BY), "");
     assert_eq!(field(&team, "job/theirs", "/spec/suspend"), "true");

@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Scenario, Soon, block_on, eventually},
+    support::{ControlPlane, Scenario, Soon, block_on, wait_until},
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -52,8 +52,8 @@ pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
         "/apis/{collection}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true\
          &sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
     );
-    eventually(&format!("{collection} can be watched"), || {
-        plane.kubectl(&["get", "--raw", &watch]).ok.then_some(())
+    wait_until(&format!("{collection} can be watched"), || {
+        plane.kubectl(&["get", "--raw", &watch]).ok
     });
 }
 
@@ -126,8 +126,8 @@ fn before(
     expected: impl Display,
 ) {
     let expected = expected.to_string();
-    instant.before(&format!("{object} {pointer} {expected}"), || {
-        (field(team, object, pointer) == expected).then_some(())
+    instant.await_true(&format!("{object} {pointer} {expected}"), || {
+        field(team, object, pointer) == expected
     });
 }
 
@@ -138,8 +138,8 @@ pub(crate) fn await_field(
     expected: impl Display,
 ) {
     let expected = expected.to_string();
-    eventually(&format!("{object} {pointer} {expected}"), || {
-        (field(team, object, pointer) == expected).then_some(())
+    wait_until(&format!("{object} {pointer} {expected}"), || {
+        field(team, object, pointer) == expected
     });
 }
 

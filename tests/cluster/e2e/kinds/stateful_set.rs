@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{STATE, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Scenario, Soon, eventually, scenarios, soon, stateful_set},
+    support::{ControlPlane, Parts, Scenario, Soon, scenarios, soon, stateful_set, wait_until},
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -51,10 +51,10 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
         let kept = claims.filter(|it| it["metadata"]["deletionTimestamp"].is_null());
         kept.count()
     };
-    eventually("the claims of both pods", || (claims() == 2).then_some(()));
-    eventually("the StatefulSet is rejected", || {
+    wait_until("the claims of both pods", || claims() == 2);
+    wait_until("the StatefulSet is rejected", || {
         let error = field(&team, "sts/db", "/metadata/annotations/dayshift~1error");
-        error.contains("whenScaled is Delete").then_some(())
+        error.contains("whenScaled is Delete")
     });
     stop.plus(2).wait();
     assert_eq!(field(&team, "sts/db", "/spec/replicas"), "2");
@@ -67,7 +67,7 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
     team.kubectl(&annotate).success();
     before(&team, again, "sts/db", STATE, "adopted");
     await_field(&team, "sts/db", "/spec/replicas", 0);
-    eventually("all claims are deleted", || (claims() == 0).then_some(()));
+    wait_until("all claims are deleted", || claims() == 0);
     // Three writes: rejection, adoption and stop.
     team.ends([("db", 3)]);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Scenario, Soon, eventually, scenarios, soon},
+    support::{ControlPlane, Parts, Scenario, Soon, scenarios, soon, wait_until},
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -51,12 +51,12 @@ fn serve(plane: &ControlPlane) {
     for (plural, version, kind) in KINDS {
         let path = format!("/apis/{version}/{plural}?watch=true&timeoutSeconds=1");
         let schemas = format!("/openapi/v3/apis/{version}");
-        eventually(&format!("{plural} are served"), || {
+        wait_until(&format!("{plural} are served"), || {
             let get = |path: &str| plane.kubectl(&["get", "--raw", path]);
             let is_known = get(&schemas)
                 .stdout
                 .contains(&format!("\"kind\":\"{kind}\""));
-            (get(&path).ok && is_known).then_some(())
+            get(&path).ok && is_known
         });
     }
 }
@@ -181,10 +181,10 @@ fn start_restores_each_on_off_field_exactly(plane: &ControlPlane) {
     };
     let slept = run("sleep --for 1h");
     let expected = "virtualmachine.kubevirt.io/vm asleep until ";
-    assert!(slept.starts_with(expected), "{slept}");
+    assert_starts_with!(slept, expected);
     await_field(&team, "virtualmachines/vm", "/spec/runStrategy", "Halted");
     let shown = run("status");
-    assert!(shown.contains("stopped"), "{shown}");
+    assert_contains!(shown, "stopped");
     run("resume");
     await_field(
         &team,
@@ -222,17 +222,13 @@ fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
     let account = "system:serviceaccount:dayshift:dayshift";
     let listed = |verbs: &str| {
         let line = format!("dayshift kinds --as={account} {}", flags.join(" "));
-        eventually(&format!("robots: {verbs}"), || {
+        wait_until(&format!("robots: {verbs}"), || {
             let shown = plane.shell(&line).success();
             let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
             let expected = format!(
                 "robots.toys.example.com spec.power.mode off saved value, else auto yes yes {verbs}"
             );
-            shown
-                .lines()
-                .map(words)
-                .any(|it| it == expected)
-                .then_some(())
+            shown.lines().map(words).any(|it| it == expected)
         });
     };
     listed("get,list,watch,patch");
@@ -250,12 +246,12 @@ fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
         &format!("{row}\n        'cronjobs.batch'"),
         1,
     );
-    assert!(policy.contains(row));
+    assert_contains!(policy, row);
     team.kubectl_with(&["apply"], &policy).success();
     let controller = team.run(&flags);
     let log = controller.log();
     let wrong = ":8:80: `3` is not true, false or a text; nothing of this kind is scaled";
-    assert!(log.contains(wrong), "{log}");
+    assert_contains!(log, wrong);
     let stop = soon(14);
     let start = stop.plus(16);
     let of = |name: &str, spec: &Value| object("robots", name, spec, stop, start);
@@ -276,8 +272,8 @@ fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
         flags.join(" ")
     );
     let held = "Stopped by schedules now: 4 replicas, 2 CPU cores, 4 GiB of memory.";
-    start.before("status shows the replicas of the Robot", || {
-        plane.shell(&line).success().contains(held).then_some(())
+    start.await_true("status shows the replicas of the Robot", || {
+        plane.shell(&line).success().contains(held)
     });
     for (name, path, expected) in [("eco", mode, "eco"), ("bare", "/spec/power", "")] {
         let name = &format!("robots/{name}");

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::ALERTS;
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{Alerting, ControlPlane, deployment, eventually, soon};
+use crate::support::{Alerting, ControlPlane, deployment, soon, wait_until};
 
 const PAGE: &str = include_str!("../../../../docs/guides/notifications.md");
 
@@ -59,7 +59,7 @@ fn routes(teams: &[TestNamespace<'_>; 2], directory: &Path, chat: SocketAddr) ->
         .find(|it| it.contains("receivers:"))
         .unwrap()
         .to_owned();
-    assert!(text.contains("slack_configs"), "{text}");
+    assert_contains!(text, "slack_configs");
     let secrets = directory.to_str().unwrap();
     let on_call = "  - name: on-call\n";
     let hook = format!("{on_call}    slack_configs:\n      - api_url_file: {secrets}/on-call\n");
@@ -69,7 +69,7 @@ fn routes(teams: &[TestNamespace<'_>; 2], directory: &Path, chat: SocketAddr) ->
         ("team-a", teams[0].name()),
         ("team-b", teams[1].name()),
     ] {
-        assert!(text.contains(from), "{from}: {text}");
+        assert_contains!(text, from);
         text = text.replace(from, to);
     }
     for name in ["on-call", teams[0].name(), teams[1].name()] {
@@ -89,18 +89,18 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
     let (chat, messages) = webhook();
     let config = routes(&teams, directory.path(), chat);
     let alerting = Alerting::start(directory, &controllers, Path::new(ALERTS), &config);
-    eventually("Prometheus has scraped a zero of each", || {
+    wait_until("Prometheus has scraped a zero of each", || {
         let found = alerting.ask("dayshift_stop_notices_total");
         let zeros = found.iter().filter(|it| it["value"][1] == "0");
-        (zeros.count() == 2).then_some(())
+        zeros.count() == 2
     });
     for (index, team) in teams.iter().enumerate() {
         // The notice period has already begun, so the notice is sent at once.
         team.annotate("web", "dayshift/notice", "1h");
         team.await_event("web", "StopsSoon");
-        eventually(
+        wait_until(
             &format!("the chat of {} contains the notice", team.name()),
-            || (messages.lock().unwrap().len() > index).then_some(()),
+            || messages.lock().unwrap().len() > index,
         );
     }
     let messages = messages.lock().unwrap().clone();

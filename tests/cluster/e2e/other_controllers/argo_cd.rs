@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::reported::{assert_never_reported, assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::words;
 use crate::support::{
     ArgoCd, ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, eventually,
     scenarios, soon,
@@ -75,15 +76,9 @@ impl<'t> Application<'t> {
     fn commit(&self, web: DeploymentBuilder) -> String {
         std::fs::write(self.repository.join("web.json"), web.manifest()).unwrap();
         self.git(&["add", "--all"]);
-        self.git(&[
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@example.com",
-            "commit",
-            "-qm",
-            "web",
-        ]);
+        self.git(&words(
+            "-c user.name=t -c user.email=t@example.com commit -qm web",
+        ));
         self.git(&["rev-parse", "HEAD"])
     }
 
@@ -210,9 +205,9 @@ fn stopped(team: &TestNamespace<'_>, stop: Soon) {
 fn named(team: &TestNamespace<'_>) -> String {
     let reported = assert_reported_once(team, "web");
     assert_eq!(team.replicas("web"), 3);
-    assert!(reported.starts_with(BY), "{reported}");
+    assert_starts_with!(reported, BY);
     let shown = status(team);
-    assert!(shown.contains(BY), "{shown}");
+    assert_contains!(shown, BY);
     let owner = ("argocd-controller".to_owned(), "Update".to_owned());
     assert_eq!(owners(team), [owner]);
     reported

@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Parts, Request, Scenario, deployment, eventually, scenarios, soon,
+    ControlPlane, Parts, Request, Scenario, deployment, scenarios, soon, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -37,12 +37,9 @@ fn server_side_apply_of_another_count_reports_a_conflict(plane: &ControlPlane) {
 
     let refused = apply(&[], &three);
     assert!(!refused.ok);
-    assert!(
-        refused.stderr.contains(
-            "Apply failed with 1 conflict: conflict with \"dayshift\" using apps/v1: .spec.replicas"
-        ),
-        "{}",
-        refused.stderr
+    assert_contains!(
+        refused.stderr,
+        "Apply failed with 1 conflict: conflict with \"dayshift\" using apps/v1: .spec.replicas"
     );
     assert_eq!(team.replicas("web"), 0);
 
@@ -56,10 +53,7 @@ fn server_side_apply_of_another_count_reports_a_conflict(plane: &ControlPlane) {
     apply(&["--force-conflicts"], &four).success();
     assert_eq!(team.replicas("web"), 4);
     let reported = team.await_event("web", "Reverted");
-    assert!(
-        reported.starts_with("kubectl (server-side apply) set the count to 4, "),
-        "{reported}"
-    );
+    assert_starts_with!(reported, "kubectl (server-side apply) set the count to 4, ");
     assert_named_once(&team, "web");
     start.assert_in_future("every apply happens while it is stopped");
 
@@ -90,7 +84,7 @@ fn client_side_apply_while_stopped_is_kept_until_the_start(plane: &ControlPlane)
     for (name, count) in [("less", 2), ("more", 4)] {
         let reported = team.await_event(name, "Reverted");
         let by = format!("kubectl-client-side-apply (kubectl apply) set the count to {count}, ");
-        assert!(reported.starts_with(&by), "{reported}");
+        assert_starts_with!(reported, by);
         assert_named_once(&team, name);
     }
 
@@ -106,10 +100,10 @@ fn client_side_apply_while_stopped_is_kept_until_the_start(plane: &ControlPlane)
 fn assert_named_once(team: &TestNamespace<'_>, name: &str) {
     let is_read = |it: &&Request| it.verb == "get" && it.name == name;
     // The server's log can be a moment behind.
-    eventually(&format!("the read of {name} is in the log"), || {
+    wait_until(&format!("the read of {name} is in the log"), || {
         let reads = team.requests().iter().filter(is_read).count();
         assert!(reads <= 1, "{name}");
-        (reads == 1).then_some(())
+        reads == 1
     });
     let reported = team.events(name).into_iter();
     let reported = reported.filter(|(reason, _)| reason == "Reverted");
@@ -167,15 +161,15 @@ fn hpa_is_inactive_at_zero_and_scales_after_the_start(plane: &ControlPlane) {
             .starts_with("False ScalingDisabled: ")
             .then_some(message)
     });
-    assert!(
-        message.ends_with("scaling is disabled since the replica count of the target is zero"),
-        "{message}"
+    assert_ends_with!(
+        message,
+        "scaling is disabled since the replica count of the target is zero"
     );
     team.assert_replicas("web", 0, start);
 
     team.await_replicas("web", 2);
     team.assert_punctual("web", 2, start);
     let reported = team.await_event("web", "Started");
-    assert!(reported.contains("scaled from 0 to 1"), "{reported}");
+    assert_contains!(reported, "scaled from 0 to 1");
     team.ends([("web", 3)]);
 }

@@ -78,9 +78,9 @@ fn flux_is_reported_and_keeps_the_stop_with_the_recommended_setting(plane: &Cont
     assert_eq!(team.replicas("web"), 3);
     let reported = assert_reported_once(&team, "web");
     let by = "kustomize-controller (Flux Kustomization) set 3 again ";
-    assert!(reported.starts_with(by), "{reported}");
+    assert_starts_with!(reported, by);
     let shown = status(&team);
-    assert!(shown.contains(by), "{shown}");
+    assert_contains!(shown, by);
 
     let cure = "To end that, in the Kustomization (Flux 2.9 or later), set spec.ignore: ";
     git.ignore(reported.split_once(cure).unwrap().1);

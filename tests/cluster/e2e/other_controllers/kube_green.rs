@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
 use crate::e2e::moving::{Finding, findings, minute};
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::words;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Operator, Parts, Scenario, Soon, deployment, eventually,
     scenarios, soon,
@@ -140,11 +141,7 @@ impl<'p> Sleeper<'p> {
 
 fn dayshift_starts_converted_kube_green_workloads_at_their_counts(plane: &ControlPlane) {
     apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
-    let established = [
-        "wait",
-        "--for=condition=established",
-        "crd/sleepinfos.kube-green.com",
-    ];
+    let established = words("wait --for=condition=established crd/sleepinfos.kube-green.com");
     plane.kubectl(&established).success();
     // Three cases: converted while asleep, as on the page; converted while asleep, without deleting the
     // SleepInfo; converted while awake, without deleting it.

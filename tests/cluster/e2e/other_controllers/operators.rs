@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::e2e::kinds::{SAVED, STATE, await_field, create, field};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Operator, Parts, Scenario, eventually, scenarios, soon};
+use crate::support::{ControlPlane, Operator, Parts, Scenario, scenarios, soon, wait_until};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     match env::var("OPERATORS").as_deref() {
@@ -40,7 +40,7 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
         "spec": {"instances": 1, "storage": {"size": "1Gi"}},
     });
     create(&team, &cluster);
-    let tell = |object: &str, status: serde_json::Value| {
+    let set_status = |object: &str, status: serde_json::Value| {
         let patch = json!({"status": status}).to_string();
         let merge = ["--subresource=status", "--type=merge", "-p", &patch];
         team.kubectl(&[&["patch", object], &merge[..]].concat())
@@ -50,12 +50,10 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
         found.ok.then_some(found.stdout)
     };
     let has_pod = || get("pods", "{.items[*].metadata.name}").is_some_and(|it| it == "db-1");
-    eventually("the operator sets up an instance", || {
-        tell("job/db-1-initdb", json!({"succeeded": 1}))
-            .ok
-            .then_some(())
+    wait_until("the operator sets up an instance", || {
+        set_status("job/db-1-initdb", json!({"succeeded": 1})).ok
     });
-    eventually("the instance has its pod", || has_pod().then_some(()));
+    wait_until("the instance has its pod", &has_pod);
     let volume = || get("pvc/db-1", "{.metadata.uid}").unwrap();
     let first = volume();
 
@@ -67,8 +65,8 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
     ];
     team.kubectl(&["annotate", "cluster/db", &times[0], &times[1]])
         .success();
-    stop.before("db is adopted", || {
-        (field(&team, "clusters/db", STATE) == "adopted").then_some(())
+    stop.await_true("db is adopted", || {
+        field(&team, "clusters/db", STATE) == "adopted"
     });
     let condition = || {
         let path = r#"{.status.conditions[?(@.type=="cnpg.io/hibernation")].reason}"#;
@@ -77,9 +75,9 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
     assert_eq!(condition(), "", "{}", operator.log());
 
     // The operator hibernates only a healthy cluster.
-    start.before("the operator has hibernated it", || {
-        tell("cluster/db", json!({"phase": "Cluster in healthy state"})).success();
-        (condition() == "Hibernated").then_some(())
+    start.await_true("the operator has hibernated it", || {
+        set_status("cluster/db", json!({"phase": "Cluster in healthy state"})).success();
+        condition() == "Hibernated"
     });
     assert_eq!(field(&team, "clusters/db", HIBERNATION), "on");
     assert_eq!(field(&team, "clusters/db", SAVED), "1");
@@ -89,7 +87,7 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
     start.wait();
     await_field(&team, "clusters/db", HIBERNATION, "");
     await_field(&team, "clusters/db", STATE, "running");
-    eventually("the instance is back", || has_pod().then_some(()));
+    wait_until("the instance is back", &has_pod);
     assert_eq!(condition(), "", "{}", operator.log());
     assert_eq!(volume(), first);
     operator.stop();

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::reported::{assert_never_reported, assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -33,15 +33,9 @@ fn kubectl_replace_is_reported(plane: &ControlPlane) {
     team.await_stopped("web", stop.plus(20));
     team.kubectl_with(&["replace"], &web.manifest()).success();
     let reported = assert_reported_once(&team, "web");
-    assert!(
-        reported.starts_with("kubectl-replace (kubectl replace) set 3 again "),
-        "{reported}"
-    );
+    assert_starts_with!(reported, "kubectl-replace (kubectl replace) set 3 again ");
     let shown = status(&team);
-    assert!(
-        shown.contains("kubectl-replace (kubectl replace) set 3 "),
-        "{shown}"
-    );
+    assert_contains!(shown, "kubectl-replace (kubectl replace) set 3 ");
     // Three writes: adoption, stop, and the labels that the replacement removed.
     team.ends([("web", 3)]);
 }
@@ -67,7 +61,7 @@ fn kubectl_apply_is_reported_client_side_and_server_side(plane: &ControlPlane) {
         team.await_stopped("web", stop.plus(20));
         team.kubectl_with(&apply, &web.manifest()).success();
         let reported = assert_reported_once(&team, "web");
-        assert!(reported.starts_with(by), "{reported}");
+        assert_starts_with!(reported, by);
         let shown = status(&team);
         assert!(shown.contains("warning: ") && shown.contains(by), "{shown}");
         team.ends([("web", 2)]);
@@ -102,7 +96,7 @@ fn manual_scaling_and_rollout_undo_are_not_reported(plane: &ControlPlane) {
     let shown = status(&team);
     let it = team.name();
     let held = format!("note: {it}/edited, {it}/scaled: scaled to 2 manually");
-    assert!(shown.contains(&held), "{shown}");
+    assert_contains!(shown, held);
     for name in ["scaled", "edited", "undone"] {
         assert_never_reported(&team, name);
     }
@@ -121,8 +115,8 @@ fn a_scale_to_0_after_a_start_is_manual(plane: &ControlPlane) {
         .success();
     let status = format!("dayshift status -n {}", team.name());
     let shown = plane.shell(&status).success();
-    assert!(shown.contains("scaled to 0 manually"), "{shown}");
-    assert!(!shown.contains("webhook"), "{shown}");
+    assert_contains!(shown, "scaled to 0 manually");
+    assert_lacks!(shown, "webhook");
     assert_never_reported(&team, "web");
     team.delete("web");
 }
@@ -135,22 +129,16 @@ fn hpa_above_a_stop_count_is_reported(plane: &ControlPlane) {
     team.autoscale("web", 2, 4);
     team.await_adopted("web", stop);
     let reported = team.await_event("web", "Reverted");
-    assert!(
-        reported.starts_with("an HPA set the count to 2, "),
-        "{reported}"
-    );
-    assert!(
-        reported.contains("remove dayshift/stop-replicas"),
-        "{reported}"
-    );
-    eventually("the read is in the audit log", || {
+    assert_starts_with!(reported, "an HPA set the count to 2, ");
+    assert_contains!(reported, "remove dayshift/stop-replicas");
+    wait_until("the read is in the audit log", || {
         let reads = team.requests();
         let reads = reads.iter().filter(|it| it.verb == "get").count();
         assert!(reads <= 1, "{reads}");
-        (reads == 1).then_some(())
+        reads == 1
     });
     let shown = status(&team);
-    assert!(shown.contains("an HPA set the count to 2, "), "{shown}");
+    assert_contains!(shown, "an HPA set the count to 2, ");
     team.delete("web");
 }
 
@@ -186,7 +174,7 @@ impl<'p> Chart<'p> {
         let text = web
             .manifest()
             .replace("\"image\":\"nginx\"", &format!("\"image\":\"{image}\""));
-        assert!(text.contains(image));
+        assert_contains!(text, image);
         std::fs::write(self.directory.path().join("templates/web.yaml"), text).unwrap();
     }
 
@@ -233,13 +221,10 @@ fn helm_3_reverts_the_stop_and_is_reported(plane: &ControlPlane) {
     chart.helm(&["upgrade", "shop", "CHART"]).success();
     assert_eq!(team.replicas("web"), 3);
     let reported = assert_reported_once(&team, "web");
-    assert!(reported.starts_with("helm set 3 again "), "{reported}");
-    assert!(
-        reported.contains("remove replicas from the chart"),
-        "{reported}"
-    );
+    assert_starts_with!(reported, "helm set 3 again ");
+    assert_contains!(reported, "remove replicas from the chart");
     let shown = status(&team);
-    assert!(shown.contains("helm set 3 again "), "{shown}");
+    assert_contains!(shown, "helm set 3 again ");
 
     team.scale("web", 0);
     chart.helm(&["rollback", "shop", "1"]).success();
@@ -278,7 +263,7 @@ fn helm_4_is_reported_once_it_forces_the_conflict(plane: &ControlPlane) {
     upgrade(&["--force-conflicts"]).success();
     assert_eq!(team.replicas("web"), 3);
     let reported = assert_reported_once(&team, "web");
-    assert!(reported.starts_with("helm set 3 again "), "{reported}");
+    assert_starts_with!(reported, "helm set 3 again ");
     // A field that Helm forced belongs only to Helm: without it in the chart it gets the API
     // server's default.
     chart.write(None, &stop.text(), "nginx:4");

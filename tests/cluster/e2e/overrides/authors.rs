@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon, wait_until,
 };
 
 const STAMP: &str = include_str!("../../../../manifests/policy/stamp.yaml");
@@ -53,7 +53,7 @@ pub(crate) fn apply_stamp(team: &TestNamespace<'_>) {
         "name: dayshift-stamp",
         &format!("name: stamp-{}", team.name()),
     );
-    assert!(text.contains(&own));
+    assert_contains!(text, own);
     let file = NamedTempFile::with_suffix(".yaml").unwrap();
     std::fs::write(file.path(), text).unwrap();
     let path = file.path().to_str().unwrap();
@@ -153,15 +153,12 @@ fn override_has_the_name_of_its_author_until_it_ends(plane: &ControlPlane) {
         (&me.clone().into(), &"migration of the database".into())
     );
     let event = team.await_event("web", "Woken");
-    assert!(
-        event.contains(&format!("by {me}: migration of the database")),
-        "{event}"
-    );
+    assert_contains!(event, format!("by {me}: migration of the database"));
 
-    eventually("the wake is over", || {
+    wait_until("the wake is over", || {
         let left = annotations(&team, "deploy/web");
         let keys: Vec<_> = left.keys().map(String::as_str).collect();
-        (keys == ["dayshift/stop"]).then_some(())
+        keys == ["dayshift/stop"]
     });
     team.stop_controllers();
 }

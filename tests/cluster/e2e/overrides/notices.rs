@@ -24,9 +24,9 @@ fn two_controllers_and_a_restarted_one_announce_a_stop_once(plane: &ControlPlane
     let text = team.await_event("web", "StopsSoon");
     stop.assert_in_future("the stop notice is sent");
     let command = format!("`dayshift wake deploy/web -n {} --for 2h`", team.name());
-    assert!(text.ends_with(&command), "{text}");
+    assert_ends_with!(text, command);
     let described = team.kubectl(&["describe", "deployment/web"]).success();
-    assert!(described.contains("StopsSoon"), "{described}");
+    assert_contains!(described, "StopsSoon");
     team.run(&[]);
     team.await_replicas("web", 0);
     assert_eq!(reported(&team, "web"), [text]);

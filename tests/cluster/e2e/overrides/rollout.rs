@@ -44,7 +44,7 @@ pub(crate) fn roll_out(team: &TestNamespace<'_>, name: &str, annotations: &Value
 pub(crate) fn undo(team: &TestNamespace<'_>, name: &str) {
     let of = format!("deployment/{name}");
     let message = team.kubectl(&["rollout", "undo", &of]).success();
-    assert!(message.contains("rolled back"), "{message}");
+    assert_contains!(message, "rolled back");
     await_rollout(team, name);
     assert_eq!(image(team, name), "nginx", "the older revision runs");
 }

@@ -45,7 +45,7 @@ impl<'a> Policy<'a> {
             .replace(r#"validationActions: ["Warn", "Audit"]"#, &own)
             .replace("dayshift-texts", &format!("texts-{}", team.name()))
             .replace("<= 4096", &format!("<= {most}"));
-        assert!(text.contains(&own));
+        assert_contains!(text, own);
         let file = NamedTempFile::with_suffix(".yaml").unwrap();
         std::fs::write(file.path(), text).unwrap();
         let path = file.path().to_str().unwrap();
@@ -91,7 +91,7 @@ async fn refusal(api: Api<Deployment>, web: DeploymentBuilder) -> Option<String>
         Ok(_) => None,
         Err(kube::Error::Api(status)) => {
             let text = status.message;
-            assert!(text.contains("ValidatingAdmissionPolicy"), "{text}");
+            assert_contains!(text, "ValidatingAdmissionPolicy");
             Some(text)
         }
         Err(error) => panic!("{error}"),
@@ -123,7 +123,7 @@ fn policy_accepts_every_value_that_the_parser_accepts(plane: &ControlPlane) {
             }
             (true, None) => good += 1,
             (false, Some(why)) => {
-                assert!(why.contains(&format!("dayshift/{key}")), "{why}");
+                assert_contains!(why, format!("dayshift/{key}"));
                 bad += 1;
                 caught += 1;
             }
@@ -160,7 +160,7 @@ fn policy_accepts_every_time_zone(plane: &ControlPlane) {
 }
 
 fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
-    let policy = Policy::new(plane, "told", "Warn, Audit", 4096);
+    let policy = Policy::new(plane, "reported", "Warn, Audit", 4096);
     let team = &policy.team;
     team.create(deployment("web").start("Mon-Fri 09:00").stop("19:00"));
     let annotate = |text: &str| team.kubectl(&["annotate", "--overwrite", "deployment/web", text]);
@@ -228,13 +228,7 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
 
     let namespace = ["annotate", "namespace", team.name(), "dayshift/stop=7pm"];
     let output = plane.kubectl(&namespace);
-    assert!(
-        output
-            .stderr
-            .contains("dayshift/stop is not a list of times"),
-        "{}",
-        output.stderr
-    );
+    assert_contains!(output.stderr, "dayshift/stop is not a list of times");
 }
 
 /// The budget limits the cost of one object for the API server. Costs grow with the length of a value: if a

@@ -1,6 +1,7 @@
 //! The permissions of the shipped manifests, and that a cluster with strict rules accepts them.
 
 use crate::e2e::kinds::allow_every_kind;
+use crate::rows::words;
 use crate::support::{ControlPlane, Namespace, Parts, Scenario, scenarios};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -177,13 +178,6 @@ fn manifest_meets_the_restricted_pod_security_standard(plane: &ControlPlane) {
     ];
     assert_eq!(plane.kubectl(&level).success(), "restricted");
 
-    let rolled_out = [
-        "rollout",
-        "status",
-        "-n",
-        "dayshift",
-        "deployment/dayshift",
-        "--timeout=30s",
-    ];
+    let rolled_out = words("rollout status -n dayshift deployment/dayshift --timeout=30s");
     plane.kubectl(&rolled_out).success();
 }

@@ -12,8 +12,9 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::words;
 use crate::support::{
-    ControlPlane, Dayshift, Output, Parts, Scenario, deployment, scenarios, soon,
+    ControlPlane, Dayshift, Parts, Scenario, dayshift, deployment, scenarios, soon,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -47,20 +48,6 @@ fn allow_night_shift(team: &TestNamespace<'_>) {
         .success();
 }
 
-fn dayshift(kubeconfig: &Path, line: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(line)
-        .env("KUBECONFIG", kubeconfig)
-        .output()
-        .unwrap();
-    Output {
-        command: line.join(" "),
-        ok: output.status.success(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
 fn command_impersonates_the_given_user_and_groups(plane: &ControlPlane) {
     let team = adopted(plane, "impersonated");
     allow_night_shift(&team);
@@ -72,21 +59,16 @@ fn command_impersonates_the_given_user_and_groups(plane: &ControlPlane) {
     for line in [&["status"][..], &["sleep", "deploy/web", "--for", "1h"]] {
         let jane = reported(&[line, &["--as", "jane"]].concat());
         assert!(!jane.ok, "{jane:?}");
-        assert!(jane.stderr.contains("User \"jane\" cannot"), "{jane:?}");
+        assert_contains!(jane.stderr, "User \"jane\" cannot");
         let others = reported(&[line, &["--as", "jane", "--as-group", "day-shift"]].concat());
         assert!(!others.ok, "{others:?}");
     }
     assert_eq!(team.annotation("web", "dayshift/sleep-until"), None);
 
     // Any of the groups is sufficient.
-    let groups = [
-        "--as",
-        "jane",
-        "--as-group=day-shift",
-        "--as-group=night-shift",
-    ];
+    let groups = words("--as jane --as-group=day-shift --as-group=night-shift");
     let shown = reported(&[&["status"], &groups[..]].concat()).success();
-    assert!(shown.contains("web"), "{shown}");
+    assert_contains!(shown, "web");
 }
 
 fn run_impersonates_the_given_user(plane: &ControlPlane) {
@@ -195,7 +177,7 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
     let kubeconfig = kubeconfig_with(plane, directory.path(), cluster);
 
     let shown = dayshift(&kubeconfig, &["status", "-n", team.name()]).success();
-    assert!(shown.contains("web"), "{shown}");
+    assert_contains!(shown, "web");
     let mut controller = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
     controller.wait_ready();
     team.await_stopped("web", stop.plus(20));

@@ -11,7 +11,7 @@ use crate::e2e::kinds::create;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Output, Parts, Scenario, cron_job, deployment, eventually, nightly, scenarios,
-    soon, stateful_set,
+    soon, stateful_set, wait_until,
 };
 
 const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
@@ -83,13 +83,10 @@ fn write_much_text(plane: &ControlPlane, many: usize) {
         };
         match eventually("it is adopted or rejected", outcome) {
             Some(error) if name.starts_with("large") => {
-                assert!(
-                    error.contains("bytes together, and at most 8192"),
-                    "{error}"
-                );
+                assert_contains!(error, "bytes together, and at most 8192");
             }
             Some(error) => {
-                assert!(error.contains("bytes that dayshift keeps"), "{error}");
+                assert_contains!(error, "bytes that dayshift keeps");
                 no_room += 1;
             }
             None => assert!(name.starts_with("long"), "{name}"),
@@ -124,9 +121,7 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
         let count = 10 + begin.elapsed().as_millis() % 1000;
         user.merge("web", &json!({"spec": {"replicas": count}}))
     };
-    eventually("the user can no longer change the spec", || {
-        (!scaled().ok).then_some(())
-    });
+    wait_until("the user can no longer change the spec", || !scaled().ok);
 
     let start = soon(5);
     let schedule = json!({"dayshift/start": start.text(), "dayshift/replicas": "7"});
@@ -145,9 +140,9 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
         user.merge("other", &annotations)
     };
     team.annotate("other", "dayshift/pause", "true");
-    eventually("the user can no longer write dayshift annotations", || {
+    wait_until("the user can no longer write dayshift annotations", || {
         let text = begin.elapsed().as_millis();
-        (!annotated("dayshift/pause", Some(text)).ok).then_some(())
+        !annotated("dayshift/pause", Some(text)).ok
     });
     assert!(
         !annotated("dayshift/pause", None).ok,
@@ -157,25 +152,14 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
     // The next start would restore this count.
     let saved = json!({"metadata": {"labels": {"dayshift/saved-replicas": "900"}}});
     let labeled = user.merge("other", &saved);
-    assert!(
-        labeled
-            .stderr
-            .contains("may not write annotations and labels"),
-        "{labeled:?}"
-    );
+    assert_contains!(labeled.stderr, "may not write annotations and labels");
     let label = json!({"metadata": {"labels": {"example.com/note": "1"}}});
     user.merge("other", &label).success();
     let pause = json!({"metadata": {"annotations": {"dayshift/pause": "false"}}});
     let through_status = user.patches_through("status", "other", &pause);
-    assert!(
-        through_status.stderr.contains("may not write annotations"),
-        "{through_status:?}"
-    );
+    assert_contains!(through_status.stderr, "may not write annotations");
     let created = user.creates_a_deployment("born", &pause);
-    assert!(
-        created.stderr.contains("may not write annotations"),
-        "{created:?}"
-    );
+    assert_contains!(created.stderr, "may not write annotations");
     assert!(!user.annotates_the_namespace("dayshift/timezone=UTC").ok);
     user.annotates_the_namespace("example.com/note=1").success();
 }
@@ -215,9 +199,9 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
         let spec = json!({"purpose": "testing"});
         let object =
             json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it"}, "spec": spec});
-        eventually("the new kind is served", || {
+        wait_until("the new kind is served", || {
             let created = team.kubectl_with(&["create"], &object.to_string());
-            created.ok.then_some(())
+            created.ok
         });
     }
     team.create(
@@ -226,10 +210,10 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
             .annotation("example.com/a", "1"),
     );
     let begin = Instant::now();
-    eventually("the policy is in force", || {
+    wait_until("the policy is in force", || {
         let text = begin.elapsed().as_millis().to_string();
         let other = meta("labels", json!({"example.com/b": text}));
-        (!patch("deploy/victim", other).ok).then_some(())
+        !patch("deploy/victim", other).ok
     });
     let template = |spec: serde_json::Value| json!({"spec": {"template": {"spec": spec}}});
     let image = template(json!({"containers": [{"name": "web", "image": "evil"}]}));
@@ -297,10 +281,7 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
         ),
     ] {
         let refused = patch(object, change.clone());
-        assert!(
-            refused.stderr.contains("dayshift changes "),
-            "{object} {change}: {refused:?}"
-        );
+        assert_contains!(refused.stderr, "dayshift changes ", "{object}: {change}");
     }
     for (object, change) in [
         ("deploy/victim", json!({"spec": {"replicas": 4}})),
@@ -347,7 +328,7 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
     };
     event("dayshift").success();
     let forged = event("deployment-controller");
-    assert!(forged.stderr.contains("only in its own name"), "{forged:?}");
+    assert_contains!(forged.stderr, "only in its own name");
 
     // dayshift's own changes are allowed, on an object with and one without labels and annotations.
     let stop = soon(6);
@@ -465,7 +446,7 @@ impl<'a> Annotator<'a> {
         let policy = WRITERS
             .replace("system:serviceaccount:shop:annotator", &them)
             .replace("dayshift-writers", &format!("{}-writers", self.namespace));
-        assert!(policy.contains(&them));
+        assert_contains!(policy, them);
         apply(team, &policy);
     }
 

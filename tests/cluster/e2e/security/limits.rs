@@ -5,8 +5,9 @@ use chrono_tz::Tz;
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
+use crate::rows::words;
 use crate::support::{
-    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon, wait_until,
 };
 
 const LIMITS: &str = include_str!("../../../../manifests/policy/limits.yaml");
@@ -37,11 +38,11 @@ impl<'a> Limited<'a> {
         limited.team.create(deployment("probe"));
         // The value differs each time, because an unchanged annotation is not checked.
         let mut year = 2100;
-        eventually("the limits are in force", || {
+        wait_until("the limits are in force", || {
             year += 1;
             let text = format!("dayshift/wake-until={year}-01-01 00:00");
             let answer = limited.annotate("jane", "deploy/probe", &text);
-            (!answer.ok).then_some(())
+            !answer.ok
         });
         limited
     }
@@ -59,10 +60,10 @@ impl<'a> Limited<'a> {
                 "policyName: dayshift-limits",
                 &format!("policyName: limits-{name}"),
             );
-        assert!(text.contains(&own));
+        assert_contains!(text, own);
         text = text.replace("namespace: dayshift\n", &format!("namespace: {name}\n"));
         for (from, to) in changes {
-            assert!(text.contains(from), "{from}");
+            assert_contains!(text, from);
             text = text.replace(from, to);
         }
         let file = NamedTempFile::with_suffix(".yaml").unwrap();
@@ -137,12 +138,9 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         .annotate("jane", &namespace, "dayshift/timezone=Asia/Tokyo")
         .success();
     let tokyo: Tz = "Asia/Tokyo".parse().unwrap();
-    eventually("the policy knows the zone of the Namespace", || {
+    wait_until("the policy knows the zone of the Namespace", || {
         let text = format!("dayshift/wake-until={}", local(tokyo, short));
-        limited
-            .annotate("jane", "deploy/web", &text)
-            .ok
-            .then_some(())
+        limited.annotate("jane", "deploy/web", &text).ok
     });
     limited.refused(
         &format!("dayshift/wake-until={}", local(tokyo, long)),
@@ -207,9 +205,9 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         ("longest-wake: 12h", "longest-wake: 30m"),
         ("  endless-pause: with-reason", "  endless-pause: denied"),
     ]);
-    eventually("the new limits are in force", || {
+    wait_until("the new limits are in force", || {
         let text = format!("dayshift/wake-until={}", offset(hours(1)));
-        (!limited.annotate("jane", "deploy/web", &text).ok).then_some(())
+        !limited.annotate("jane", "deploy/web", &text).ok
     });
     limited.refused(
         "dayshift/pause=true",
@@ -218,12 +216,11 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
 
     // An unreadable limit denies the annotations that it limits, and names the ConfigMap.
     limited.apply(&[("longest-wake: 12h", "longest-wake: 14d")]);
-    eventually("the invalid limit is reported", || {
+    wait_until("the invalid limit is reported", || {
         let answer = limited.annotate("jane", "deploy/web", &east(short));
         answer
             .stderr
             .contains("the ConfigMap of the limits is wrong")
-            .then_some(())
     });
 }
 
@@ -231,13 +228,13 @@ fn a_wake_that_is_prolonged_ends_within_the_limit_of_its_total(plane: &ControlPl
     let team = TestNamespace::without_controller(plane, "total");
     let limited = Limited::new(team, &[]);
     limited.apply(&[("longest-wake: 12h", "unlimited-wake: 12h")]);
-    eventually("a wake has no limit from now", || {
+    wait_until("a wake has no limit from now", || {
         let text = format!(
             "dayshift/wake-until={}",
             Utc::now().format("2100-01-01 %H:%M:%S")
         );
         let answer = limited.annotate("jane", "deploy/probe", &text);
-        answer.ok.then_some(())
+        answer.ok
     });
     let label = |after: TimeDelta| {
         (Utc::now() + after)
@@ -312,16 +309,13 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
     let long = serde_json::json!({"dayshift/wake-until": "2099-01-01 00:00"});
     let through_status = patched("deploy/web", "status", long.clone());
     let denial = "ends later than 12h from now";
-    assert!(through_status.stderr.contains(denial), "{through_status:?}");
+    assert_contains!(through_status.stderr, denial);
     let namespace = format!("namespace/{}", team.name());
     let through_status = patched(&namespace, "status", long);
-    assert!(through_status.stderr.contains(denial), "{through_status:?}");
+    assert_contains!(through_status.stderr, denial);
 
     let through_finalize = finalized(team, "2099-01-01 00:00");
-    assert!(
-        through_finalize.stderr.contains(denial),
-        "{through_finalize:?}"
-    );
+    assert_contains!(through_finalize.stderr, denial);
     let soon = (Utc::now() + TimeDelta::hours(1)).format("%Y-%m-%d %H:%MZ");
     finalized(team, &soon.to_string()).success();
 
@@ -398,7 +392,7 @@ fn limits_apply_to_the_config_map_of_a_team(plane: &ControlPlane) {
     };
     let refused = create("dayshift");
     let denial = "denied request: wake-until ends later than 12h from now";
-    assert!(refused.stderr.contains(denial), "{refused:?}");
+    assert_contains!(refused.stderr, denial);
     create("other").success();
     // The API server records no managedFields for a ConfigMap that is created empty, and none for later changes of it.
     run(&["create", "configmap", "dayshift"]).success();
@@ -417,10 +411,7 @@ fn limits_apply_to_the_config_map_of_a_team(plane: &ControlPlane) {
         ])
     };
     let refused = wake(13);
-    assert!(
-        refused.stderr.contains("has no managedFields"),
-        "{refused:?}"
-    );
+    assert_contains!(refused.stderr, "has no managedFields");
     wake(1).success();
     run(&["delete", "configmap", "dayshift"]).success();
     let hours = "--from-literal=hours=09:00-18:00";
@@ -485,11 +476,11 @@ fn limits_apply_to_the_config_map_of_a_team(plane: &ControlPlane) {
     let here = format!("unscheduled-namespaces: {}", team.name());
     limited.apply(&[("unscheduled-namespaces: kube-system,dayshift", &here)]);
     let mut minute = 10;
-    eventually("no schedule may be written", || {
+    wait_until("no schedule may be written", || {
         minute += 1;
         let answer = write(serde_json::json!({"stop-after": format!("{minute}m")}));
         let words = format!("nothing may be scheduled in the namespace {}", team.name());
-        answer.stderr.contains(&words).then_some(())
+        answer.stderr.contains(&words)
     });
 }
 
@@ -558,12 +549,7 @@ fn limits_restrict_who_excludes_and_which_namespaces_are_scheduled(plane: &Contr
         .annotate("kim", "deploy/web", "dayshift/exclude=true")
         .success();
     let sre = ["--as=lee", "--as-group=system:masters", "--as-group=sre"];
-    let exclude = [
-        "annotate",
-        "--overwrite",
-        "deploy/web",
-        "dayshift/exclude=false",
-    ];
+    let exclude = words("annotate --overwrite deploy/web dayshift/exclude=false");
     team.kubectl(&[&exclude[..], &sre].concat()).success();
     // Removing the annotation is no exclusion.
     limited.allowed("dayshift/exclude-");
@@ -614,10 +600,8 @@ fn limits_allow_everything_that_dayshift_writes(plane: &ControlPlane) {
     team.await_replicas("web", 3);
     team.assert_punctual("web", 2, start);
     team.await_replicas("woken", 0);
-    eventually("the wake is removed", || {
-        team.annotation("woken", "dayshift/wake-until")
-            .is_none()
-            .then_some(())
+    wait_until("the wake is removed", || {
+        team.annotation("woken", "dayshift/wake-until").is_none()
     });
     eventually("the error is reported", || {
         team.annotation("wrong", "dayshift/error")
@@ -628,12 +612,9 @@ fn limits_allow_everything_that_dayshift_writes(plane: &ControlPlane) {
     plane
         .kubectl(&["-n", team.name(), "delete", "configmap", &config])
         .success();
-    eventually("the limits are removed", || {
+    wait_until("the limits are removed", || {
         let text = "dayshift/wake-until=2199-01-01 00:00";
-        limited
-            .annotate("jane", "deploy/probe", text)
-            .ok
-            .then_some(())
+        limited.annotate("jane", "deploy/probe", text).ok
     });
     limited.team.stop_controllers();
 }

@@ -14,6 +14,7 @@ use crate::e2e::overrides::authors::{apply_stamp, by};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, deployment, eventually, nightly, scenarios, soon,
+    wait_until,
 };
 
 const LOGIN: &str = include_str!("../../../../manifests/dashboard-login.yaml");
@@ -145,20 +146,20 @@ fn assert_users_act_with_their_own_permissions(
     // Requests without a user, requests that bypass the proxy, and requests as a system user of Kubernetes.
     let anonymous = proxy.ask("", "GET /timeline", "", "");
     assert!(matches!(anonymous.status, 302 | 403), "{anonymous:?}");
-    assert!(!anonymous.body.contains(team.name()), "{anonymous:?}");
+    assert_lacks!(anonymous.body, team.name());
     let root = "X-Forwarded-User: root\r\nX-Forwarded-Groups: system:masters\r\n";
     let ann_said = "X-Forwarded-User: ann@example.com\r\n";
     for headers in ["", ann_said, root, "Impersonate-User: root\r\n"] {
         for path in ["/", "/timeline", &format!("/ns/{}", team.name())] {
             let answer = proxy.past(path, headers);
             assert_eq!(answer.status, 403, "{answer:?}");
-            assert!(!answer.body.contains("web"), "{answer:?}");
+            assert_lacks!(answer.body, "web");
         }
     }
     for session in ["root;system:masters", "system:admin;staff"] {
         let answer = proxy.get(session, "/");
         assert_eq!(answer.status, 403, "{answer:?}");
-        assert!(answer.body.contains("begins with system:"), "{answer:?}");
+        assert_contains!(answer.body, "begins with system:");
     }
 
     // Each user sees the workloads that they may list.
@@ -166,8 +167,8 @@ fn assert_users_act_with_their_own_permissions(
         eventually("the API server knows the permissions of a user", || {
             let overview = proxy.get(session, "/timeline");
             assert_eq!(overview.status, 200, "{overview:?}");
-            assert!(!overview.body.contains("theirs"), "{overview:?}");
-            assert!(!overview.body.contains(others.name()), "{overview:?}");
+            assert_lacks!(overview.body, "theirs");
+            assert_lacks!(overview.body, others.name());
             overview.body.contains("web").then_some(())
         });
     };
@@ -187,39 +188,39 @@ fn assert_users_act_with_their_own_permissions(
     // The editor puts the namespace to sleep and wakes it.
     let here = ("namespace", team.name());
     let slept = act(&proxy, ann, &[("do", "sleep"), ("for", "2h"), here]);
-    assert!(slept.contains("Put to sleep: done<"), "{slept}");
+    assert_contains!(slept, "Put to sleep: done<");
     team.await_replicas("web", 0);
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("ann@example.com"));
     // A page can be a second old; the confirmation shows the current state.
     let page = format!("/object/{}/deploy/web", team.name());
-    eventually("the pages show the sleep", || {
+    wait_until("the pages show the sleep", || {
         let body = proxy.get(ann, &page).body;
-        body.contains("dayshift/override-by").then_some(())
+        body.contains("dayshift/override-by")
     });
     let woken = act(
         &proxy,
         ann,
         &[("do", "wake"), ("for", "2h"), ("reason", "a demo"), here],
     );
-    assert!(woken.contains("Wake: done<"), "{woken}");
+    assert_contains!(woken, "Wake: done<");
     team.await_replicas("web", 3);
 
-    eventually("the pages show the wake", || {
+    wait_until("the pages show the wake", || {
         let body = proxy.get(vic, &page).body;
-        body.contains("a demo").then_some(())
+        body.contains("a demo")
     });
 
     // The viewer changes nothing, and no user changes a workload that they cannot see.
     let web = format!("{}/deploy/web", team.name());
     for path in ["/timeline".to_owned(), format!("{page}?refresh=off")] {
         let shown = proxy.get(vic, &path).body;
-        assert!(shown.contains("Your permissions do not allow"), "{shown}");
-        assert!(!shown.contains("name=\"token\""), "{shown}");
+        assert_contains!(shown, "Your permissions do not allow");
+        assert_lacks!(shown, "name=\"token\"");
     }
     // A preview leaves out the changes that the API server would deny.
-    eventually("the API server knows the permissions of mia", || {
+    wait_until("the API server knows the permissions of mia", || {
         let shown = proxy.get(mia, "/timeline").body;
-        (shown.contains("theirs") && shown.contains("name=\"token\"")).then_some(())
+        shown.contains("theirs") && shown.contains("name=\"token\"")
     });
     let token = proxy.get(mia, "/timeline").field("token");
     let theirs = format!("{}/deploy/theirs", others.name());
@@ -236,7 +237,7 @@ fn assert_users_act_with_their_own_permissions(
         &denied,
         "Pause 1 workload<",
     ] {
-        assert!(asked.contains(part), "{part}: {asked}");
+        assert_contains!(asked, part);
     }
     let token = proxy.get(ann, "/timeline").field("token");
     let fields = [
@@ -247,7 +248,7 @@ fn assert_users_act_with_their_own_permissions(
         ("namespace", others.name()),
     ];
     let asked = proxy.post(ann, "/confirm", &fields);
-    assert!(asked.body.contains("Nothing would change."), "{asked:?}");
+    assert_contains!(asked.body, "Nothing would change.");
     thread::sleep(Duration::from_secs(1));
     assert_eq!((team.replicas("web"), others.replicas("theirs")), (3, 3));
 
@@ -284,9 +285,6 @@ fn assert_users_act_with_their_own_permissions(
     ] {
         let answer = ask(arguments);
         assert!(!answer.ok, "{arguments:?}: {answer:?}");
-        assert!(
-            answer.stderr.contains("orbidden"),
-            "{arguments:?}: {answer:?}"
-        );
+        assert_contains!(answer.stderr, "orbidden", "{arguments:?}");
     }
 }

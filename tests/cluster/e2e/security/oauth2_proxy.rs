@@ -72,7 +72,7 @@ fn lines_of_the_page(listen: SocketAddr, upstream: SocketAddr, provider: SocketA
         ("http://127.0.0.1:8081", format!("http://{upstream}")),
         ("https://login.example.com", format!("http://{provider}")),
     ] {
-        assert!(lines.contains(from), "{from}: {lines}");
+        assert_contains!(lines, from);
         lines = lines.replace(from, &to);
     }
     let client = login_provider::CLIENT;
@@ -99,6 +99,6 @@ fn log_in(proxy: SocketAddr, session: &str) -> String {
     let cookies = format!("Cookie: {}\r\n", begun.cookies());
     let ended = asked(proxy, &back, &cookies, "");
     assert_eq!(ended.status, 302, "{ended:?}");
-    assert!(ended.head.contains("SameSite=Lax"), "{ended:?}");
+    assert_contains!(ended.head, "SameSite=Lax");
     ended.cookies()
 }

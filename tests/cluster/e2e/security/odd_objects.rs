@@ -12,8 +12,8 @@ use crate::e2e::kinds::create;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::reliability::Gate;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, is_full, nightly,
-    scenarios, soon,
+    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, is_full, nightly, scenarios,
+    soon, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -85,14 +85,14 @@ impl<'a> Tenant<'a> {
         }
         let client = plane.client_of(&plane.kubeconfig_of(name, "tenant"));
         let tenant = Self { team, client };
-        eventually("the API server knows the Role", || {
+        wait_until("the API server knows the Role", || {
             let list = tenant.send(
                 Method::GET,
                 &tenant.path(DEPLOYMENTS, "deployments"),
                 "",
                 [],
             );
-            (list == 200).then_some(())
+            list == 200
         });
         tenant
     }
@@ -300,9 +300,9 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
         foreign,
         "--dry-run=server",
     ];
-    eventually("the policy of the account is in force", || {
+    wait_until("the policy of the account is in force", || {
         let output = plane.kubectl_as(account, &foreign);
-        output.stderr.contains("denied request").then_some(())
+        output.stderr.contains("denied request")
     });
     let arguments = ["run", "--namespace-selector", &label];
     let mut program = Dayshift::run(plane, &arguments);
@@ -312,7 +312,7 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     // JSON patch can test them. So only these two objects cannot be changed.
     evil.team.await_event("wrong", "ScaleFailed");
     let event = evil.team.await_event("full", "ScaleFailed");
-    assert!(event.contains("request is too large"), "{event}");
+    assert_contains!(event, "request is too large");
     good.await_stopped("web", start);
     // The controller looks for the manager that has set the count back.
     evil.team.await_replicas("wide", 0);
@@ -320,10 +320,10 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
         &evil.path(DEPLOYMENTS, "deployments/wide"),
         r#"{"spec": {"replicas": 2}}"#,
     );
-    eventually("the controller has read who scaled it", || {
+    wait_until("the controller has read who scaled it", || {
         let requests = evil.team.requests();
         let mut reads = requests.iter().filter(|request| request.verb == "get");
-        reads.any(|read| read.name == "wide").then_some(())
+        reads.any(|read| read.name == "wide")
     });
     good.await_replicas("web", 3);
     good.assert_punctual("web", 1, stop);
@@ -331,7 +331,7 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     assert_eq!(evil.team.replicas("bytes"), 2);
     assert_eq!(program.get("/readyz").map(|(status, _)| status), Some(200));
     let log = program.log();
-    assert!(!log.contains("nothing is sent for now"), "{log}");
+    assert_lacks!(log, "nothing is sent for now");
     let memory = peak_memory(program.id());
     println!("odd objects: the controller needed {memory} bytes");
     assert!(memory < CONTROLLER_LIMIT, "{memory} bytes");
@@ -438,7 +438,7 @@ fn undecodable_responses_about_one_object_delay_no_other(plane: &ControlPlane) {
     let garbled = gate.open();
     assert!(garbled > 3, "{garbled} responses");
     let log = program.log();
-    assert!(!log.contains("nothing is sent for now"), "{log}");
+    assert_lacks!(log, "nothing is sent for now");
     assert_eq!(program.get("/readyz").map(|(status, _)| status), Some(200));
     program.kill();
 }

@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 use crate::support::{
     ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, deployment, eventually, scenarios,
-    soon, stateful_set,
+    soon, stateful_set, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -89,11 +89,10 @@ impl<'a> Controller<'a> {
 
 /// Waits until the log has all of these words in one line.
 fn await_line(dayshift: &Dayshift, words: &[&str]) {
-    eventually(&format!("{words:?} in the log"), || {
+    wait_until(&format!("{words:?} in the log"), || {
         let log = dayshift.log();
         log.lines()
             .any(|line| words.iter().all(|word| line.contains(word)))
-            .then_some(())
     });
 }
 
@@ -120,7 +119,7 @@ fn assert_stops_without(plane: &ControlPlane, verb: &str) {
     controller.await_stop(stop);
     controller.namespace.await_event("web", "Stopped");
     // A slow server can cause other log lines.
-    assert!(!dayshift.log().contains("cannot "), "{}", dayshift.log());
+    assert_lacks!(dayshift.log(), "cannot ");
 }
 
 fn without_list_on_an_older_server_it_is_unready(plane: &ControlPlane) {
@@ -154,7 +153,7 @@ fn without_patch_it_changes_nothing_and_reports_it(plane: &ControlPlane) {
     controller.create(stop);
     let dayshift = controller.run();
     let reported = controller.namespace.await_event("web", "ScaleFailed");
-    assert!(reported.contains("cannot patch resource"), "{reported}");
+    assert_contains!(reported, "cannot patch resource");
     await_line(&dayshift, &["WARN", "cannot patch resource"]);
     await_readiness(&dayshift, 503);
     stop.plus(1).wait();
@@ -237,10 +236,10 @@ fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPl
 
     let manifest = "manifests/namespaced.yaml";
     namespace.kubectl(&["apply", "-f", manifest]).success();
-    eventually("db is adopted", || {
+    wait_until("db is adopted", || {
         let path = "jsonpath={.metadata.labels.dayshift/state}";
         let get = ["get", "statefulset", "db", "-o", path];
-        (namespace.kubectl(&get).success() == "adopted").then_some(())
+        namespace.kubectl(&get).success() == "adopted"
     });
     dayshift.await_every_watch();
 }

@@ -2,15 +2,15 @@
 //! unreadable kinds. Tests `dashboard`, `sleep` and `restore` under a Role while the permission for
 //! one kind is granted and revoked.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::reliability::BlackholeProxy;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, cron_job, deployment, eventually, scenarios,
+    ControlPlane, Dayshift, Parts, Scenario, cron_job, dayshift, deployment, eventually, scenarios,
+    wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -46,11 +46,11 @@ impl<'a> Reader<'a> {
         let reader = Self { team };
         reader.may_read(&[]);
         let kubeconfig = reader.kubeconfig(plane.url());
-        eventually("the API server knows the Role", || {
+        wait_until("the API server knows the Role", || {
             let can = ["auth", "can-i", "list", "statefulsets.apps", "-n"];
             let can = [&can[..], &[reader.team.name()]].concat();
             let message = plane.kubectl_as(&kubeconfig, &can);
-            (message.stdout.trim() == "yes").then_some(())
+            message.stdout.trim() == "yes"
         });
         reader
     }
@@ -113,7 +113,7 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
         &format!("namespace {}", reader.team.name()),
         "leave them out with --kinds deployments,statefulsets",
     ] {
-        assert!(timeline.contains(part), "{part}: {timeline}");
+        assert_contains!(timeline, part);
     }
 
     reader.may_read(&[("batch", "cronjobs")]);
@@ -122,7 +122,7 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
     // The API server does not end an open watch: the next one is denied.
     reader.may_read(&[]);
     let kubeconfig = reader.kubeconfig(plane.url());
-    eventually("the API server knows the changed permission", || {
+    wait_until("the API server knows the changed permission", || {
         let can = [
             "auth",
             "can-i",
@@ -132,21 +132,10 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
             reader.team.name(),
         ];
         let message = plane.kubectl_as(&kubeconfig, &can);
-        (message.stdout.trim() == "no").then_some(())
+        message.stdout.trim() == "no"
     });
     way.close();
     await_pages(&reader, &dashboard, true);
-}
-
-/// Exit status, standard output and standard error of `dayshift` with these arguments.
-fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(arguments)
-        .env("KUBECONFIG", kubeconfig)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
 /// The user may patch Deployments, too.
@@ -171,10 +160,11 @@ fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &Control
         (&["restore", "--all"], "nothing to restore in namespace "),
     ] {
         // A new permission might take effect late.
-        let (code, out, message) = eventually("the API server knows the permission", || {
+        let ran = eventually("the API server knows the permission", || {
             let ran = dayshift(&kubeconfig, &[command, &["-n", namespace]].concat());
-            (!ran.2.contains("cannot patch")).then_some(ran)
+            (!ran.stderr.contains("cannot patch")).then_some(ran)
         });
+        let (code, out, message) = (ran.code, ran.stdout, ran.stderr);
         assert_eq!(code, Some(3), "{command:?}: {out}{message}");
         assert!(out.starts_with(done), "{command:?}: {out}{message}");
         let [line] = message.lines().collect::<Vec<_>>()[..] else {
@@ -186,12 +176,12 @@ fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &Control
             "{line}"
         );
         let cure = "or leave them out with --kinds deployments,statefulsets";
-        assert!(line.ends_with(cure), "{line}");
+        assert_ends_with!(line, cure);
     }
     let annotations = |object: &str| {
         let path = "jsonpath={.metadata.annotations}";
         team.kubectl(&["get", object, "-o", path]).success()
     };
-    assert!(annotations("deploy/web").contains("dayshift/sleep-until"));
-    assert!(!annotations("cj/report").contains("dayshift/sleep-until"));
+    assert_contains!(annotations("deploy/web"), "dayshift/sleep-until");
+    assert_lacks!(annotations("cj/report"), "dayshift/sleep-until");
 }

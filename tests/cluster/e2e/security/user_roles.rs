@@ -2,17 +2,19 @@
 //! through Kubernetes' own roles, in one namespace and in all.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon};
+use crate::rows::words;
+use crate::support::{
+    ControlPlane, Parts, Scenario, dayshift, deployment, scenarios, soon, wait_until,
+};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
         user_role_can_run_every_command_and_viewer_role_only_reads,
         view_and_edit_roles_include_the_permissions,
-        user_role_grants_only_what_the_commands_need,
+        user_role_grants_only_the_permissions_that_commands_need,
     ]
 }
 
@@ -57,46 +59,39 @@ fn apply_roles(plane: &ControlPlane) {
 
 /// Waits until Kubernetes' own role contains the added rules.
 fn await_aggregated(plane: &ControlPlane, role: &str) {
-    eventually(&format!("{role} has the kinds of KEDA"), || {
+    wait_until(&format!("{role} has the kinds of KEDA"), || {
         let get = ["get", "clusterrole", role, "-o", "jsonpath={.rules}"];
         let rules = plane.kubectl(&get).success();
-        rules.contains("keda.sh").then_some(())
+        rules.contains("keda.sh")
     });
 }
 
 /// Waits until the API server has applied a permission, or its removal.
 fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, request: &[&str]) {
-    eventually(&format!("{request:?} is allowed"), || {
+    wait_until(&format!("{request:?} is allowed"), || {
         let ask = [&["auth", "can-i"], request, &["-n", namespace]].concat();
         let message = plane.kubectl_as(who, &ask);
-        (message.stdout.trim() == "yes").then_some(())
+        message.stdout.trim() == "yes"
     });
 }
 
 /// Waits until the API server has applied rules that were added to Kubernetes' own roles.
 fn await_added(team: &TestNamespace<'_>, who: &Path) {
-    eventually("the API server knows the added rules", || {
+    wait_until("the API server knows the added rules", || {
         let list = ["auth", "can-i", "--list", "-n", team.name()];
         let rights = team.plane().kubectl_as(who, &list).stdout;
-        rights.contains("scaledobjects.keda.sh").then_some(())
+        rights.contains("scaledobjects.keda.sh")
     });
 }
 
 /// Exit status and all output of `dayshift`.
-fn dayshift(who: &Path, line: &str, scope: &[&str]) -> (Option<i32>, String) {
-    let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(line.split(' '))
-        .args(scope)
-        .env("KUBECONFIG", who)
-        .output()
-        .unwrap();
-    let message = [ran.stdout, ran.stderr].concat();
-    (ran.status.code(), String::from_utf8(message).unwrap())
+fn run(who: &Path, line: &str, scope: &[&str]) -> (Option<i32>, String) {
+    dayshift(who, &[&words(line), scope].concat()).code_and_text()
 }
 
 fn assert_can_run_everything(who: &Path, scope: &[&str]) {
     for line in LOOKS.iter().chain(&WRITES) {
-        let (code, message) = dayshift(who, line, scope);
+        let (code, message) = run(who, line, scope);
         assert_eq!(code, Some(0), "{line}: {message}");
         assert!(!message.contains("not allowed"), "{line}: {message}");
     }
@@ -104,13 +99,13 @@ fn assert_can_run_everything(who: &Path, scope: &[&str]) {
 
 fn assert_can_only_read(who: &Path, scope: &[&str]) {
     for line in LOOKS {
-        let (code, message) = dayshift(who, line, scope);
+        let (code, message) = run(who, line, scope);
         assert_eq!(code, Some(0), "{line}: {message}");
         assert!(!message.contains("not allowed"), "{line}: {message}");
     }
-    let (code, message) = dayshift(who, WRITES[0], scope);
+    let (code, message) = run(who, WRITES[0], scope);
     assert_eq!(code, Some(3), "{message}");
-    assert!(message.contains("cannot patch"), "{message}");
+    assert_contains!(message, "cannot patch");
 }
 
 /// A namespace whose controller has adopted `web`.
@@ -135,7 +130,7 @@ fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPla
     await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
     assert_can_run_everything(&user, &here);
     assert_eq!(team.replicas("web"), 3);
-    let (code, message) = dayshift(&user, "status", &["-A"]);
+    let (code, message) = run(&user, "status", &["-A"]);
     assert_eq!(code, Some(3), "{message}");
 
     // In all namespaces.
@@ -147,12 +142,12 @@ fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPla
         &["patch", "deployments.apps"],
     );
     assert_can_run_everything(&everywhere, &here);
-    let (code, message) = dayshift(&everywhere, "status", &["-A"]);
+    let (code, message) = run(&everywhere, "status", &["-A"]);
     assert!(
         code != Some(3) && !message.contains("not allowed"),
         "{message}"
     );
-    assert!(message.contains(team.name()), "{message}");
+    assert_contains!(message, team.name());
 }
 
 fn view_and_edit_roles_include_the_permissions(plane: &ControlPlane) {
@@ -169,7 +164,7 @@ fn view_and_edit_roles_include_the_permissions(plane: &ControlPlane) {
     assert_can_run_everything(&editor, &here);
 }
 
-fn user_role_grants_only_what_the_commands_need(plane: &ControlPlane) {
+fn user_role_grants_only_the_permissions_that_commands_need(plane: &ControlPlane) {
     apply_roles(plane);
     let team = TestNamespace::without_controller(plane, "bounded-people");
     let user = person(&team, "user", "dayshift-user", false);
@@ -188,7 +183,7 @@ fn user_role_grants_only_what_the_commands_need(plane: &ControlPlane) {
         .collect();
     assert_eq!(writes.len(), 3, "{writes:#?}");
     for row in &writes {
-        assert!(row.ends_with("[get list watch patch]"), "{row}");
+        assert_ends_with!(row, "[get list watch patch]");
     }
     for (verb, resource) in [
         ("get", "secrets"),

@@ -37,7 +37,7 @@ pub(crate) struct Case {
     /// The path of the function, which is the name of the test.
     pub(crate) name: &'static str,
     pub(crate) plane: Plane,
-    pub(crate) tell: fn(&Place<'_>) -> Figures,
+    pub(crate) run: fn(&Place<'_>) -> Figures,
     /// See [`nightly`].
     pub(crate) is_nightly: bool,
 }
@@ -53,13 +53,13 @@ pub(crate) fn nightly(mut cases: Vec<Case>) -> Vec<Case> {
 
 /// `cases![Plane::Shared; "title" => function, …]` is a `Vec<Case>`.
 macro_rules! cases {
-    ($plane:expr; $($title:literal => $tell:ident),+ $(,)?) => {{
+    ($plane:expr; $($title:literal => $function:ident),+ $(,)?) => {{
         use crate::reliability::harness::cases::Plane;
         vec![$(Case {
             title: $title,
-            name: concat!(module_path!(), "::", stringify!($tell)),
+            name: concat!(module_path!(), "::", stringify!($function)),
             plane: $plane,
-            tell: $tell,
+            run: $function,
             is_nightly: false,
         }),+]
     }};
@@ -78,8 +78,9 @@ pub(crate) struct Matrix {
     stage: Arc<Stage>,
     profile: Profile,
     toxiproxy: OnceLock<Result<Toxiproxy, Missing>>,
-    /// Two separate control planes at a time.
-    own: [Mutex<()>; 2],
+    /// The control planes of cases that stop programs, one in the short form. A case uses the plane of an
+    /// earlier one that succeeded.
+    own: [Mutex<Option<ControlPlane>>; 2],
     turns: AtomicUsize,
     /// A case that takes measurements holds this lock.
     measured: Mutex<()>,
@@ -108,7 +109,7 @@ impl Matrix {
             .name
             .split_once("::")
             .map_or(case.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || completion(matrix.tell(name, case)))
+        Trial::ignorable_test(name, move || completion(matrix.run(name, case)))
     }
 
     /// The table of the `cases` that ran.
@@ -121,7 +122,7 @@ impl Matrix {
         )
     }
 
-    fn tell(&self, name: &str, case: Case) -> Result<Result<(), String>, Missing> {
+    fn run(&self, name: &str, case: Case) -> Result<Result<(), String>, Missing> {
         let assets = assets()?;
         let toxiproxy = self
             .toxiproxy
@@ -134,7 +135,7 @@ impl Matrix {
                 toxiproxy,
                 profile: self.profile,
             };
-            let reported = retry_when_stalled(name, || (case.tell)(&place).keeps_to_limits());
+            let reported = retry_when_stalled(name, || (case.run)(&place).keeps_to_limits());
             plane.assert_alive();
             let (figures, tries) = reported?;
             let reported = CaseResult { figures, tries };
@@ -147,12 +148,13 @@ impl Matrix {
                 on(self.stage.plane(Parts::Server)?)
             }
             Plane::Own => {
-                let turn = self.turns.fetch_add(1, Ordering::Relaxed) % self.own.len();
-                let _one = self.own[turn]
+                let turn = self.turns.fetch_add(1, Ordering::Relaxed) % self.profile.pick(1, 2);
+                let mut own = self.own[turn]
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
                 let _others = self.stage.among_others();
-                on(&start())
+                let plane = own.take().unwrap_or_else(start);
+                on(&plane).inspect(|()| *own = Some(plane))
             }
             Plane::Measured if self.profile == Profile::Short => {
                 let _one = self.measured.lock().unwrap_or_else(PoisonError::into_inner);

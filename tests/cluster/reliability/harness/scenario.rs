@@ -163,8 +163,8 @@ impl<'a> Scenario<'a> {
     /// Like [`Self::await_adopted`], for a fault that begins this many seconds before the stop.
     pub(crate) fn await_adopted_before(&self, lead: i64) {
         let begin = Soon(self.stop.0 - TimeDelta::seconds(lead));
-        begin.before("all workloads are adopted", || {
-            (self.look().count("adopted") == self.fleet.len()).then_some(())
+        begin.await_true("all workloads are adopted", || {
+            self.look().count("adopted") == self.fleet.len()
         });
     }
 

@@ -21,7 +21,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 
 use crate::reliability::harness::fleet::SELECTOR;
-use crate::support::{ControlPlane, Namespace, ServerThread, eventually};
+use crate::support::{ControlPlane, Namespace, ServerThread, wait_until};
 
 /// The webhook's response about one object.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +90,8 @@ impl<'a> Webhook<'a> {
             Asked::Stops => fleet,
             Asked::Events => 1,
         };
-        eventually(&format!("{least} calls of the webhook"), || {
-            (self.calls.load(Ordering::Relaxed) >= least).then_some(())
+        wait_until(&format!("{least} calls of the webhook"), || {
+            self.calls.load(Ordering::Relaxed) >= least
         });
     }
 }

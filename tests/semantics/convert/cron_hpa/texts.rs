@@ -4,6 +4,7 @@ use dayshift_manifest::convert::Conversion;
 
 use super::{cron_hpa, utc_jobs};
 use crate::convert::converted::{change, rule_ids};
+use crate::rows::rows;
 
 fn jobs(exclude: &[&str], schedules: &[&str]) -> String {
     let jobs: Vec<_> = schedules.iter().map(|it| ((*it).to_owned(), 1)).collect();
@@ -73,10 +74,7 @@ fn reports_an_exclusion_without_whole_days() {
     ] {
         let conversion = utc_jobs(&jobs(&[exclude], &["0 0 8 * * *"]));
         let message = &conversion.findings[1].message;
-        assert!(
-            message.contains("not a date that the controller reads"),
-            "{message}"
-        );
+        assert_contains!(message, "not a date that the controller reads");
     }
     for exclude in ["* * * * * 5", "? ? ? ? * 5", "* * * 15 11 *", "* * * 15 11"] {
         let conversion = utc_jobs(&jobs(&[exclude], &["0 0 8 * * *"]));
@@ -95,7 +93,7 @@ fn reports_five_fields_as_seconds_first() {
     let conversion = utc_jobs(&jobs(&[], &["30 8 * * 1-5"]));
     assert_eq!(rule_ids(&conversion), ["delete-after", "seconds-first"]);
     let finding = &conversion.findings[1];
-    assert!(finding.help.contains("`0 30 8 * * 1-5`"), "{finding:?}");
+    assert_contains!(finding.help, "`0 30 8 * * 1-5`");
     // The text in the help is correct.
     let meant = utc_jobs(&jobs(&[], &["0 30 8 * * 1-5"]));
     assert_eq!(
@@ -117,7 +115,7 @@ fn reports_a_field_that_the_controller_does_not_have() {
     ] {
         let conversion = utc_jobs(&text.replace(from, to));
         assert_eq!(rule_ids(&conversion), ["delete-after", "not-read"], "{to}");
-        assert!(conversion.findings[1].message.contains(field));
+        assert_contains!(conversion.findings[1].message, field);
         assert_eq!(change(&conversion).set[1].1, "UTC");
     }
 }
@@ -166,20 +164,14 @@ fn does_not_propose_to_delete_a_rejected_object() {
 #[test]
 fn reports_a_target_that_kinds_must_name() {
     let text = jobs(&[], &["0 0 8 * * *"]);
-    for (version, kind, resource) in [
-        ("argoproj.io/v1alpha1", "Rollout", "rollouts.argoproj.io"),
-        (
-            "data.fluid.io/v1alpha1",
-            "JuiceFSRuntime",
-            "juicefsruntimes.data.fluid.io",
-        ),
-        (
-            "apps.openshift.io/v1",
-            "DeploymentConfig",
-            "deploymentconfigs.apps.openshift.io",
-        ),
-        ("example.com/v1", "Proxy", "proxies.example.com"),
-    ] {
+    for [version, kind, resource] in rows(
+        "
+            argoproj.io/v1alpha1 => Rollout => rollouts.argoproj.io
+            data.fluid.io/v1alpha1 => JuiceFSRuntime => juicefsruntimes.data.fluid.io
+            apps.openshift.io/v1 => DeploymentConfig => deploymentconfigs.apps.openshift.io
+            example.com/v1 => Proxy => proxies.example.com
+        ",
+    ) {
         let of = text.replace(
             "apps/v1beta2\n    kind: Deployment",
             &format!("{version}\n    kind: {kind}"),
@@ -200,7 +192,7 @@ fn reports_a_target_that_kinds_must_name() {
                 .find(|it| it.rule.id() == "opt-in")
                 .unwrap();
             let expected = format!("--kinds deployments,statefulsets,cronjobs,{resource}");
-            assert!(opt_in.help.contains(&expected), "{}", opt_in.help);
+            assert_contains!(opt_in.help, expected);
             assert_eq!(scale(&conversion), "08:00 = 1");
         }
     }

@@ -183,6 +183,6 @@ fn converts_children_of_a_cron_job_to_its_jobs() {
         let conversion = convert(&annotated(kind, &[("scale-children", "true")]));
         assert_eq!(rule_ids(&conversion), ["no-equivalent"], "{kind}");
         let help = &conversion.findings[0].help;
-        assert!(help.contains("on each CronJob"), "{help}");
+        assert_contains!(help, "on each CronJob");
     }
 }

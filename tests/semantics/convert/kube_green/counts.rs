@@ -75,7 +75,7 @@ fn a_sleeping_workload_keeps_its_count_as_a_label() {
     );
     // The Deployment in the file has its label now, and a second conversion changes nothing.
     let new = conversion.texts[0].clone().unwrap();
-    assert!(new.contains("dayshift/saved-replicas: \"3\""), "{new}");
+    assert_contains!(new, "dayshift/saved-replicas: \"3\"");
     let again = convert(&new);
     assert_eq!(
         labels(&again),
@@ -169,9 +169,6 @@ fn awake_or_unreadable_workloads_get_no_label() {
         ids.extend(said_too);
         assert_eq!(rule_ids(&conversion), ids, "{secret}");
         let after = &conversion.findings[0];
-        assert!(
-            after.help.starts_with("while everything is awake"),
-            "{after:?}"
-        );
+        assert_starts_with!(after.help, "while everything is awake");
     }
 }
