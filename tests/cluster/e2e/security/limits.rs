@@ -2,12 +2,14 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
+use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::rows::words;
 use crate::support::{
-    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon, wait_until,
+    ControlPlane, Output, Parts, Scenario, block_on, deployment, eventually, scenarios, soon,
+    wait_until,
 };
 
 const LIMITS: &str = include_str!("../../../../manifests/policy/limits.yaml");
@@ -72,16 +74,39 @@ impl<'a> Limited<'a> {
         self.team.plane().kubectl(&["apply", "-f", path]).success();
     }
 
-    /// Annotates an object as this user, with all RBAC permissions.
+    /// Annotates an object as this user, with all RBAC permissions, like `kubectl annotate`, which takes 0.1 s
+    /// of CPU time.
     fn annotate(&self, user: &str, object: &str, text: &str) -> Output {
-        let user = format!("--as={user}");
-        let group = "--as-group=system:masters";
-        let namespaced = object.starts_with("deploy/");
-        let mut arguments = vec!["annotate", "--overwrite", object, text, &user, group];
-        if namespaced {
-            arguments.extend(["-n", self.team.name()]);
+        let path = match object.split_once('/').unwrap() {
+            ("deploy", name) => {
+                let namespace = self.team.name();
+                format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
+            }
+            (_, name) => format!("/api/v1/namespaces/{name}"),
+        };
+        let (key, value) = match text.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (text.strip_suffix('-').unwrap(), None),
+        };
+        let patch = json!({"metadata": {"annotations": {key: value}}});
+        let request = http::Request::patch(format!("{path}?fieldManager=kubectl-annotate"))
+            .header("content-type", "application/merge-patch+json")
+            .header("impersonate-user", user)
+            .header("impersonate-group", "system:masters")
+            .body(patch.to_string().into_bytes())
+            .unwrap();
+        let answer = block_on(self.team.plane().client().request_text(request));
+        Output {
+            command: format!("annotate {object} {text}"),
+            ok: answer.is_ok(),
+            code: None,
+            stderr: answer
+                .as_ref()
+                .err()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            stdout: answer.unwrap_or_default(),
         }
-        self.team.plane().kubectl(&arguments)
     }
 
     fn refused(&self, text: &str, with: &str) {
