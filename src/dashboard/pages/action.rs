@@ -492,7 +492,7 @@ fn fields(filled_in: &FormFields) -> Markup {
             }
             label {
                 "or until"
-                input type="text" name="until" value=(filled_in.until) placeholder="22:00 or Mon 09:00";
+                input type="text" name="until" value=(filled_in.until) placeholder="22:00, Mon 09:00";
             }
             label { "Reason" input type="text" name="reason" value=(filled_in.reason); }
             button.primary type="submit" { "Preview" }
