@@ -232,9 +232,8 @@ struct ProcessArgs {
     #[arg(long)]
     per_namespace_metrics: bool,
 
-    /// Count savings by team instead, which is the value of this label of a Namespace: for the 200
-    /// teams with the largest savings, and for all others together. The label of the series is
-    /// `team`
+    /// Count savings by team instead, which is the value of this label of a Namespace: for at most
+    /// 200 teams, and for all others together. The label of the series is `team`
     #[arg(long, value_name = "LABEL", value_parser = label_key, conflicts_with = "per_namespace_metrics")]
     metrics_by: Option<String>,
 

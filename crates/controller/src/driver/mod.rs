@@ -148,7 +148,7 @@ impl Driver {
                 Effect::Flush => is_flush = true,
                 Effect::Relist => self.watches.relist(),
                 Effect::Team { namespace, team } => {
-                    let at = (now.wall, self.clocks.instant(now));
+                    let at = self.clocks.instant(now);
                     self.publisher.set_team(&namespace, team.as_deref(), at);
                 }
             }

@@ -78,11 +78,6 @@ impl Account {
         self.now = replace(self.now, before, after);
     }
 
-    /// The time of the replicas, by which accounts are compared.
-    pub(super) const fn size(&self) -> u128 {
-        self.time[0]
-    }
-
     /// The resource time in replica-seconds, core-seconds and byte-seconds.
     #[expect(
         clippy::cast_precision_loss,

@@ -11,18 +11,24 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_workload::savings::{SavedSoFar, StoppedCapacity};
+use dayshift_workload::{
+    Phase,
+    savings::{SavedSoFar, StoppedCapacity},
+};
 use prometheus_client::{
-    collector::Collector, encoding::DescriptorEncoder, metrics::counter::ConstCounter,
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeMetric},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
+    registry::Unit,
 };
 use tokio::time::Instant;
 
 use crate::telemetry::{
-    account::{Amounts, NOTHING, amounts, replace},
+    account::{Account, Amounts, NOTHING, amounts, replace},
     savings::Savings,
     series::{OTHER, Series},
-    shapes::lock,
-    states::States,
+    shapes::{gauge_value, lock},
+    states::{GAUGES, States, encode_phases, largest_first},
 };
 
 /// The label of the series.
@@ -46,47 +52,28 @@ impl SeriesBy {
         }
     }
 
-    /// Creates series of these names. Without a label, the only series exists from the beginning.
-    fn series<T: Default>(self) -> Series<T> {
-        match self {
-            Self::All => Series::with_other(T::default()),
-            Self::Namespace | Self::Team => Series::default(),
-        }
+    /// The states of a series without workloads. The only series without a label is always shown.
+    fn no_states(self) -> Option<States> {
+        (self == Self::All).then(States::default)
     }
 }
 
 /// The team of a namespace without the team label. It is not a valid label value.
 const NO_TEAM: &str = "(none)";
 
-/// A change in one namespace.
+/// A change in a namespace.
 #[derive(Debug)]
-pub(super) struct Change {
-    pub(super) namespace: Arc<str>,
-    pub(super) kind: ChangeKind,
-}
-
-/// The kind of a [`Change`].
-#[derive(Debug)]
-pub(super) enum ChangeKind {
+pub(super) enum Change {
     /// The capacity that one object saves has changed.
     Stopped {
         before: StoppedCapacity,
         after: StoppedCapacity,
-        at: Reported,
+        at: (DateTime<Utc>, Instant),
     },
-    /// The namespace belongs to this team, or to none.
-    Team(Option<Box<str>>, Reported),
+    /// The namespace belongs to this team from then on, or to none.
+    Team(Option<Box<str>>, Instant),
     /// Events have happened to this number of workloads.
     Counted(Counted, u64),
-}
-
-/// Who reported a change, and when.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reported {
-    /// The controller, by the number that [`ByNamespace::begin`] has returned.
-    pub(super) generation: u64,
-    pub(super) wall: DateTime<Utc>,
-    pub(super) now: Instant,
 }
 
 /// An event that is counted by namespace.
@@ -103,25 +90,26 @@ pub(super) struct ByNamespace(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     accounts: Mutex<Accounts>,
-    /// Changes that came while another thread held the accounts, in order.
-    waiting: Mutex<Vec<Change>>,
+    /// Changes of namespaces that came while another thread held the accounts, in order.
+    waiting: Mutex<Vec<(Arc<str>, Change)>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Accounts {
     by: SeriesBy,
-    /// The number of the controller that started last. Changes of earlier controllers are ignored.
-    generation: u64,
     /// The namespaces with a team or with savings, if the series are by team.
     members: HashMap<Arc<str>, Member>,
     /// The name of namespaces without a name of their own: [`OTHER`] without a label, and [`NO_TEAM`]
     /// by team.
     default_name: Arc<str>,
+    /// The savings of all workloads.
     savings: Savings,
-    stop_notices: Series<EventCount>,
-    reverted_counts: Series<EventCount>,
-    /// The states at the last scrape.
-    states: Series<States>,
+    series: Series<Counts>,
+    /// The resources saved now by each name in the shared series, which move with the name if it gets a
+    /// series of its own.
+    shared: HashMap<Arc<str>, Amounts>,
+    /// The number of names with workloads that shared a series at the last scrape.
+    without_series: usize,
 }
 
 /// A namespace of a team.
@@ -132,25 +120,66 @@ struct Member {
     saved: Amounts,
 }
 
+/// What one series of each metric counts: of a namespace, of a team, or of all that share a series.
+#[derive(Debug, Default)]
+struct Counts {
+    /// The saved resources; `None` before the first. Sums of whole numbers are exact: a counter never
+    /// decreases, not even in its last digit, which Prometheus would treat as a restart.
+    saved: Option<Account>,
+    /// By [`Counted`].
+    events: [EventCount; 2],
+    /// The states at the last scrape; `None` without workloads.
+    states: Option<States>,
+}
+
 /// A counter of events of workloads.
 ///
-/// A series ends with the last scheduled workload of its namespace or team. If a workload returns, the
-/// series begins at zero again, which Prometheus treats as a restart. The series [`OTHER`] never ends
-/// and never decreases.
+/// It ends with the last workload of its namespace or team. If a workload returns, the counter begins at
+/// zero again, which Prometheus treats as a restart. The counter of the series [`OTHER`] never ends and
+/// never decreases.
 #[derive(Debug, Default)]
 struct EventCount {
     count: u64,
-    /// The count that the last scrape showed. A series begins at zero, so that Prometheus'
+    /// The count that the last scrape showed. A counter begins at zero, so that Prometheus'
     /// `increase()` includes its first count.
     shown: Option<u64>,
 }
 
 impl EventCount {
-    /// The count of the series [`OTHER`], which exists from the beginning.
+    /// A counter that exists from the beginning.
     const ZERO: Self = Self {
         count: 0,
         shown: Some(0),
     };
+
+    /// Shows the count, if there are workloads or something was counted.
+    fn begin_scrape(&mut self, has_workloads: bool) {
+        if has_workloads || self.shown.is_some() || self.count > 0 {
+            self.shown = Some(self.shown.map_or(0, |_| self.count));
+        }
+    }
+}
+
+impl Counts {
+    /// The shared series.
+    fn shared(by: SeriesBy) -> Self {
+        Self {
+            saved: (by == SeriesBy::All).then(Account::default),
+            events: [EventCount::ZERO, EventCount::ZERO],
+            states: by.no_states(),
+        }
+    }
+
+    /// Whether a scrape has shown all events.
+    fn are_events_shown(&self) -> bool {
+        let mut events = self.events.iter();
+        events.all(|events| events.shown.unwrap_or_default() == events.count)
+    }
+
+    /// Whether its name saves resources now.
+    fn saves_now(&self) -> bool {
+        self.saved.is_some_and(|saved| saved.now != NOTHING)
+    }
 }
 
 impl Default for Accounts {
@@ -160,20 +189,19 @@ impl Default for Accounts {
 }
 
 impl Accounts {
-    /// Creates accounts with new series. The total of `savings` remains.
+    /// Creates accounts with new series.
     fn new(by: SeriesBy, savings: Savings) -> Self {
         Self {
             by,
-            generation: 0,
             members: HashMap::new(),
             default_name: match by {
                 SeriesBy::All | SeriesBy::Namespace => OTHER.into(),
                 SeriesBy::Team => NO_TEAM.into(),
             },
-            savings: savings.with_series(by.series()),
-            stop_notices: Series::with_other(EventCount::ZERO),
-            reverted_counts: Series::with_other(EventCount::ZERO),
-            states: by.series(),
+            savings,
+            series: Series::with_other(Counts::shared(by)),
+            shared: HashMap::new(),
+            without_series: 0,
         }
     }
 
@@ -190,42 +218,35 @@ impl Accounts {
         Arc::clone(own.unwrap_or(&self.default_name))
     }
 
-    /// Counts a change. Ignores one of an earlier controller.
-    fn count(&mut self, change: Change) {
-        let Change { namespace, kind } = change;
-        match kind {
-            ChangeKind::Stopped { before, after, at } if at.generation == self.generation => {
+    fn count(&mut self, namespace: &Arc<str>, change: Change) {
+        let name = self.name_of(namespace);
+        match change {
+            Change::Stopped { before, after, at } => {
                 let (before, after) = (amounts(before), amounts(after));
                 if self.by == SeriesBy::Team {
-                    self.update(&namespace, |member| {
+                    self.update(namespace, |member| {
                         member.saved = replace(member.saved, before, after);
                     });
                 }
-                let name = self.name_of(&namespace);
-                let at = (at.wall, at.now);
-                self.savings.change(&name, before, after, at);
+                self.savings.change(before, after, at);
+                self.change_savings(&name, before, after, at.1);
             }
-            ChangeKind::Team(team, at) if at.generation == self.generation => {
-                let from = self.name_of(&namespace);
-                let saved = self.update(&namespace, |member| {
+            Change::Team(team, at) => {
+                let saved = self.update(namespace, |member| {
                     if member.team.as_deref() != team.as_deref() {
                         member.team = team.map(Into::into);
                     }
                 });
-                let to = self.name_of(&namespace);
-                if from != to && saved != NOTHING {
-                    self.savings.reassign(saved, &from, &to, at.now);
+                let to = self.name_of(namespace);
+                if name != to && saved != NOTHING {
+                    self.change_savings(&name, saved, NOTHING, at);
+                    self.change_savings(&to, NOTHING, saved, at);
                 }
             }
-            ChangeKind::Counted(counted, events) => {
-                let name = self.name_of(&namespace);
-                let series = match counted {
-                    Counted::StopNotice => &mut self.stop_notices,
-                    Counted::RevertedCount => &mut self.reverted_counts,
-                };
-                series.series_of(&name).count += events;
+            Change::Counted(counted, events) => {
+                let series = self.series_of(&name, Instant::now());
+                series.events[counted as usize].count += events;
             }
-            ChangeKind::Stopped { .. } | ChangeKind::Team(..) => {}
         }
     }
 
@@ -240,65 +261,173 @@ impl Accounts {
         saved
     }
 
+    fn change_savings(&mut self, name: &Arc<str>, before: Amounts, after: Amounts, now: Instant) {
+        let saved = &mut self.series_of(name, now).saved;
+        saved.get_or_insert_default().replace(before, after, now);
+        if self.by != SeriesBy::All && !self.series.has_own(name) {
+            let shared = self.shared.entry(Arc::clone(name)).or_default();
+            *shared = replace(*shared, before, after);
+            if *shared == NOTHING {
+                self.shared.remove(name);
+            }
+        }
+    }
+
+    /// The series of a name. If the name gets a series of its own now, its current savings move there, so
+    /// no time is counted twice.
+    fn series_of(&mut self, name: &Arc<str>, now: Instant) -> &mut Counts {
+        let had_own = self.series.has_own(name);
+        self.series.series_of(name);
+        if !had_own
+            && self.series.has_own(name)
+            && let Some(saved) = self.shared.remove(name)
+        {
+            let other = self.series.other_mut();
+            if let Some(other) = other.and_then(|other| other.saved.as_mut()) {
+                other.replace(saved, NOTHING, now);
+            }
+            self.series.series_of(name).saved = Some(Account::begun(saved, now));
+        }
+        self.series.series_of(name)
+    }
+
     /// Begins a scrape. `scheduled` are the workloads of each namespace with schedules.
     fn begin_scrape(&mut self, scheduled: BTreeMap<Arc<str>, States>) {
         let mut states: BTreeMap<Arc<str>, States> = BTreeMap::new();
         for (namespace, of_namespace) in scheduled {
             *states.entry(self.name_of(&namespace)).or_default() += &of_namespace;
         }
-        for series in [&mut self.stop_notices, &mut self.reverted_counts] {
-            series.retain_own(|name, events| {
-                states.contains_key(name) || events.shown != Some(events.count)
-            });
-            for name in states.keys() {
-                series.series_of(name);
+        self.series.retain_own(|name, counts| {
+            let is_needed = states.contains_key(name) || !counts.are_events_shown();
+            if !is_needed {
+                counts.events = Default::default();
             }
-            for events in series.values_mut() {
-                events.shown = Some(events.shown.map_or(0, |_| events.count));
+            is_needed || counts.saved.is_some()
+        });
+        let mut names = states.keys();
+        if !self.series.has_room() && names.any(|name| !self.series.has_own(name)) {
+            // A namespace without workloads keeps the series of its savings until another needs it.
+            self.series.retain_own(|name, counts| {
+                states.contains_key(name) || !counts.are_events_shown() || counts.saves_now()
+            });
+        }
+        for counts in self.series.values_mut() {
+            counts.states = self.by.no_states();
+        }
+        self.without_series = 0;
+        for (name, states) in largest_first(states) {
+            let all = &mut self.series_of(&name, Instant::now()).states;
+            *all.get_or_insert_default() += &states;
+            self.without_series += usize::from(!self.series.has_own(&name));
+        }
+        for counts in self.series.values_mut() {
+            for events in &mut counts.events {
+                events.begin_scrape(counts.states.is_some());
             }
         }
-        self.states = self.by.series();
-        self.states.add_largest(states);
     }
 
     fn encode(&self, encoder: &mut DescriptorEncoder<'_>, now: Instant) -> fmt::Result {
         let label = self.by.label();
-        self.savings.encode(encoder, label, now)?;
-        self.states.encode_states(encoder, label)?;
-        let shown = |events: &EventCount| ConstCounter::new(events.shown.unwrap_or_default());
-        let notices = ("dayshift_stop_notices", "Stop notices sent.", None);
-        self.stop_notices.encode(encoder, label, notices, shown)?;
-        let reverted = (
-            "dayshift_reverted_counts",
-            "Counts that another controller has reverted, by namespace or team.",
+        if label.is_some() {
+            let help = "Namespaces, or teams with --metrics-by, that share the series (other).";
+            let name = "dayshift_namespaces_without_series";
+            let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            ConstGauge::new(gauge_value(self.without_series)).encode(metric)?;
+        }
+        let stopped = (
+            "dayshift_stopped_replicas",
+            "Replicas that do not run now because of the schedules.",
             None,
         );
-        self.reverted_counts.encode(encoder, label, reverted, shown)
+        self.series.encode(encoder, label, stopped, |counts| {
+            let [replicas, ..] = counts.saved?.now;
+            Some(ConstGauge::new(u64::try_from(replicas).unwrap_or(u64::MAX)))
+        })?;
+        // In the order of `Account::seconds`.
+        for (at, (name, help)) in [
+            (
+                "dayshift_saved_replica",
+                "The time of replicas that did not run because of the schedules.",
+            ),
+            (
+                "dayshift_saved_cpu_core",
+                "The time of the CPU cores that those replicas request.",
+            ),
+            (
+                "dayshift_saved_memory_byte",
+                "The time of the bytes of memory that those replicas request.",
+            ),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let saved = (name, help, Some(&Unit::Seconds));
+            self.series.encode(encoder, label, saved, |counts| {
+                Some(ConstCounter::new(
+                    counts.saved?.advanced_to(now).seconds()[at],
+                ))
+            })?;
+        }
+        let states = self.series.iter();
+        let states = states.filter_map(|(name, counts)| Some((name, counts.states.as_ref()?)));
+        let workloads = (
+            "dayshift_workloads",
+            "Workloads with a schedule, by state.",
+            None,
+        );
+        encode_phases(encoder, label, workloads, &Phase::ALL, states)?;
+        for (name, help, value) in GAUGES {
+            self.series
+                .encode(encoder, label, (name, help, None), |counts| {
+                    let states = counts.states.as_ref()?;
+                    Some(ConstGauge::new(gauge_value(value(states))))
+                })?;
+        }
+        for (counted, name, help) in [
+            (
+                Counted::StopNotice,
+                "dayshift_stop_notices",
+                "Stop notices sent.",
+            ),
+            (
+                Counted::RevertedCount,
+                "dayshift_reverted_counts",
+                "Counts that another controller has reverted, by namespace or team.",
+            ),
+        ] {
+            self.series
+                .encode(encoder, label, (name, help, None), |counts| {
+                    Some(ConstCounter::new(counts.events[counted as usize].shown?))
+                })?;
+        }
+        Ok(())
     }
 }
 
 impl ByNamespace {
     /// Registers a controller that starts at `now`, when its clock shows `wall`, without objects.
-    /// Returns its number, with which it reports changes.
-    pub(super) fn begin(&self, by: SeriesBy, wall: DateTime<Utc>, now: Instant) -> u64 {
+    pub(super) fn begin(&self, by: SeriesBy, wall: DateTime<Utc>, now: Instant) {
         let mut accounts = self.accounts();
         let accounts = &mut *accounts;
+        accounts.savings.begin(wall, now);
         if by != accounts.by {
-            let savings = mem::take(&mut accounts.savings);
-            *accounts = Accounts {
-                generation: accounts.generation,
-                ..Accounts::new(by, savings)
-            };
+            *accounts = Accounts::new(by, mem::take(&mut accounts.savings));
         }
         accounts.members.clear();
-        accounts.savings.begin(wall, now);
-        accounts.generation += 1;
-        accounts.generation
+        accounts.shared.clear();
+        for saved in accounts
+            .series
+            .values_mut()
+            .filter_map(|counts| counts.saved.as_mut())
+        {
+            saved.replace(saved.now, NOTHING, now);
+        }
     }
 
     /// Counts a change. If another thread reads the accounts, queues it instead.
-    pub(super) fn change(&self, namespace: Arc<str>, kind: ChangeKind) {
-        lock(&self.0.waiting).push(Change { namespace, kind });
+    pub(super) fn change(&self, namespace: Arc<str>, change: Change) {
+        lock(&self.0.waiting).push((namespace, change));
         match self.0.accounts.try_lock() {
             Ok(accounts) => drop(self.count_waiting(accounts)),
             Err(TryLockError::Poisoned(error)) => drop(self.count_waiting(error.into_inner())),
@@ -316,8 +445,8 @@ impl ByNamespace {
         mut accounts: MutexGuard<'a, Accounts>,
     ) -> MutexGuard<'a, Accounts> {
         let waiting = mem::take(&mut *lock(&self.0.waiting));
-        for change in waiting {
-            accounts.count(change);
+        for (namespace, change) in waiting {
+            accounts.count(&namespace, change);
         }
         accounts
     }
@@ -336,11 +465,6 @@ impl ByNamespace {
 
 impl Collector for ByNamespace {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut accounts = self.accounts();
-        let now = Instant::now();
-        accounts.encode(&mut encoder, now)?;
-        // Ranking changes which namespaces have series, so it comes after the samples.
-        accounts.savings.rank(now);
-        Ok(())
+        self.accounts().encode(&mut encoder, Instant::now())
     }
 }

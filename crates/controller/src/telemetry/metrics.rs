@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use crate::{
     settings::Settings,
     telemetry::{
-        by_namespace::{ByNamespace, ChangeKind, Counted},
+        by_namespace::{ByNamespace, Change, Counted},
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
         published::{LatestObjects, ObjectTotals, PublishedObjects, Publisher},
@@ -359,10 +359,8 @@ impl Telemetry {
 
     /// Counts that `manager` has reverted a count that dayshift set on a workload in the namespace.
     pub fn revert(&self, manager: ManagerKind, namespace: &Arc<str>) {
-        self.by_namespace.change(
-            Arc::clone(namespace),
-            ChangeKind::Counted(Counted::RevertedCount, 1),
-        );
+        let change = Change::Counted(Counted::RevertedCount, 1);
+        self.by_namespace.change(Arc::clone(namespace), change);
         let counter = self
             .reverts
             .get_or_create(&[("manager", manager_label(manager))]);
@@ -371,8 +369,8 @@ impl Telemetry {
 
     /// Counts the stop notices of this number of workloads in the namespace.
     pub(crate) fn stop_notices(&self, namespace: &Arc<str>, workloads: u64) {
-        let kind = ChangeKind::Counted(Counted::StopNotice, workloads);
-        self.by_namespace.change(Arc::clone(namespace), kind);
+        let change = Change::Counted(Counted::StopNotice, workloads);
+        self.by_namespace.change(Arc::clone(namespace), change);
     }
 
     /// Sets the last date of a calendar, `None` if it has no end.

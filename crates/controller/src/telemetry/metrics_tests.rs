@@ -11,7 +11,7 @@ use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::Instant;
 
 use super::{
-    by_namespace::{ByNamespace, ChangeKind, Counted, SeriesBy},
+    by_namespace::{ByNamespace, Change, Counted, SeriesBy},
     series::MAX_SERIES,
     states::States,
 };
@@ -105,8 +105,8 @@ impl ScrapedCounter {
     }
 
     fn add(&self, namespace: &str, events: u64) {
-        let kind = ChangeKind::Counted(Counted::StopNotice, events);
-        self.counter.change(namespace.into(), kind);
+        let change = Change::Counted(Counted::StopNotice, events);
+        self.counter.change(namespace.into(), change);
     }
 
     /// Scrapes the samples by namespace. `scheduled` are the namespaces with schedules.

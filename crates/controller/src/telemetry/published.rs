@@ -22,7 +22,7 @@ use crate::{
     ids::Id,
     settings::Settings,
     telemetry::{
-        by_namespace::{ByNamespace, ChangeKind, Reported, SeriesBy},
+        by_namespace::{ByNamespace, Change, SeriesBy},
         shapes::lock,
         snapshot::{ObjectSnapshot, Snapshot},
         states::States,
@@ -57,8 +57,6 @@ pub(super) type LatestObjects = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
 pub(crate) struct Publisher {
     objects: Arc<PublishedObjects>,
     by_namespace: ByNamespace,
-    /// The number of this controller among those that have started in this process.
-    generation: u64,
 }
 
 /// Totals of all objects at one time.
@@ -208,14 +206,13 @@ impl Publisher {
             None if settings.per_namespace_metrics => SeriesBy::Namespace,
             None => SeriesBy::All,
         };
-        let generation = by_namespace.begin(by, clock.now(), clock.monotonic());
+        by_namespace.begin(by, clock.now(), clock.monotonic());
         let objects = PublishedObjects::new(clock.clone(), settings);
         let objects = Arc::new(objects);
         *lock(latest) = Some(Arc::clone(&objects));
         Self {
             objects,
             by_namespace: by_namespace.clone(),
-            generation,
         }
     }
 
@@ -238,10 +235,7 @@ impl Publisher {
         }
         let before = before.map(|before| before.stopped_capacity());
         let before = before.unwrap_or_default();
-        let after = object.stopped_capacity();
-        if before != after {
-            self.count(&object, before, after, now);
-        }
+        self.count(&object, before, object.stopped_capacity(), now);
     }
 
     /// Removes an object that was deleted or is out of scope.
@@ -249,12 +243,8 @@ impl Publisher {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
             lock(&self.objects.wakes).remove(&object.object);
-            self.count(
-                &object,
-                object.stopped_capacity(),
-                StoppedCapacity::default(),
-                now,
-            );
+            let before = object.stopped_capacity();
+            self.count(&object, before, StoppedCapacity::default(), now);
         }
     }
 
@@ -265,31 +255,18 @@ impl Publisher {
         after: StoppedCapacity,
         at: (DateTime<Utc>, Instant),
     ) {
-        let at = self.reported(at);
-        self.by_namespace.change(
-            Arc::clone(&object.object.namespace),
-            ChangeKind::Stopped { before, after, at },
-        );
+        if before != after {
+            let namespace = Arc::clone(&object.object.namespace);
+            let change = Change::Stopped { before, after, at };
+            self.by_namespace.change(namespace, change);
+        }
     }
 
     /// Sets the team of a namespace from `at` on. `None` and an empty string mean no team.
-    pub(crate) fn set_team(
-        &self,
-        namespace: &str,
-        team: Option<&str>,
-        at: (DateTime<Utc>, Instant),
-    ) {
+    pub(crate) fn set_team(&self, namespace: &str, team: Option<&str>, at: Instant) {
         let team = team.filter(|team| !team.is_empty()).map(Into::into);
-        self.by_namespace
-            .change(namespace.into(), ChangeKind::Team(team, self.reported(at)));
-    }
-
-    const fn reported(&self, (wall, now): (DateTime<Utc>, Instant)) -> Reported {
-        Reported {
-            generation: self.generation,
-            wall,
-            now,
-        }
+        let change = Change::Team(team, at);
+        self.by_namespace.change(namespace.into(), change);
     }
 }
 

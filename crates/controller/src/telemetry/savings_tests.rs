@@ -1,6 +1,10 @@
 //! Tests of the savings metrics.
 
-use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::savings::StoppedCapacity;
@@ -8,27 +12,20 @@ use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
 use super::{
-    account::NOTHING,
-    by_namespace::{ByNamespace, ChangeKind, Reported, SeriesBy},
-    savings::{MAX_KNOWN, Savings},
+    by_namespace::{ByNamespace, Change, SeriesBy},
+    states::States,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn change(
     savings: &ByNamespace,
-    generation: u64,
     namespace: &Arc<str>,
     (before, after): (StoppedCapacity, StoppedCapacity),
-    (wall, now): (DateTime<Utc>, Instant),
+    at: (DateTime<Utc>, Instant),
 ) {
-    let at = Reported {
-        generation,
-        wall,
-        now,
-    };
-    let kind = ChangeKind::Stopped { before, after, at };
-    savings.change(Arc::clone(namespace), kind);
+    let change = Change::Stopped { before, after, at };
+    savings.change(Arc::clone(namespace), change);
 }
 
 fn samples(registry: &Registry) -> HashMap<String, f64> {
@@ -58,28 +55,20 @@ async fn counters_never_decrease_and_include_changes_between_scrapes() {
     let mut objects = [0_u64; 20];
     let mut expected = [0.0; 3];
     let wall = DateTime::UNIX_EPOCH;
-    let mut generation = savings.begin(SeriesBy::Namespace, wall, Instant::now());
+    savings.begin(SeriesBy::Namespace, wall, Instant::now());
     let (mut before, mut seed) = (HashMap::new(), 7_u64);
     for step in 0..5_000 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let at = usize::try_from(seed >> 40).unwrap() % objects.len();
         let now = Instant::now();
         if step == 2_500 {
-            // Another controller starts: later changes of the earlier one are ignored.
-            let ended = generation;
-            generation = savings.begin(SeriesBy::Namespace, wall, now);
-            change(
-                &savings,
-                ended,
-                &namespace(0),
-                (held(0), held(1_000)),
-                (wall, now),
-            );
+            // Another controller starts, without objects.
+            savings.begin(SeriesBy::Namespace, wall, now);
             objects = Default::default();
         }
         let replicas = (seed >> 33) % 9;
         let (was, is) = (held(objects[at]), held(replicas));
-        change(&savings, generation, &namespace(at), (was, is), (wall, now));
+        change(&savings, &namespace(at), (was, is), (wall, now));
         objects[at] = replicas;
         let passed = Duration::from_micros(1_000_003 * (1 + (seed >> 50) % 5));
         advance(passed).await;
@@ -113,15 +102,15 @@ async fn counters_do_not_change_while_nothing_is_saved() {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let now = || (DateTime::UNIX_EPOCH, Instant::now());
-    let generation = savings.begin(SeriesBy::Namespace, now().0, now().1);
+    savings.begin(SeriesBy::Namespace, now().0, now().1);
     let (nothing, web) = (StoppedCapacity::default(), Arc::from("web"));
     let three = StoppedCapacity {
         replicas: 3,
         ..nothing
     };
-    change(&savings, generation, &web, (nothing, three), now());
+    change(&savings, &web, (nothing, three), now());
     advance(Duration::from_nanos(100_000_001)).await;
-    change(&savings, generation, &web, (three, nothing), now());
+    change(&savings, &web, (three, nothing), now());
     let counted = samples(&registry);
     advance(Duration::from_secs(3600)).await;
     assert_eq!(samples(&registry), counted);
@@ -142,10 +131,10 @@ async fn many_changes_at_once_do_not_replace_earlier_marks() {
         ..StoppedCapacity::default()
     };
     let web = Arc::from("web");
-    let generation = savings.begin(SeriesBy::All, midnight - TimeDelta::hours(1), begin - HOUR);
+    savings.begin(SeriesBy::All, midnight - TimeDelta::hours(1), begin - HOUR);
     let hold = |replicas: (u64, u64), at| {
         let replicas = (held(replicas.0), held(replicas.1));
-        change(&savings, generation, &web, replicas, at);
+        change(&savings, &web, replicas, at);
     };
     hold((0, 1), (midnight - TimeDelta::hours(1), begin - HOUR));
     hold((0, 0), at(Duration::from_secs(60)));
@@ -166,16 +155,16 @@ async fn many_changes_at_once_do_not_replace_earlier_marks() {
     near(hours(TimeDelta::minutes(6 * 60 + 30)), 0.5 * 8_001.0);
 }
 
-/// There are 250 namespaces, of which the last fifty are the largest; later, ten small ones grow. The
-/// expected total is summed independently.
+/// There are 250 namespaces. Later, the workloads of every second one are deleted, after ten of them were
+/// started. The expected total is summed independently.
 #[tokio::test(start_paused = true)]
-async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice() {
+async fn a_namespace_without_workloads_gives_way_and_no_time_is_lost_or_counted_twice() {
     let savings = ByNamespace::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let wall = DateTime::UNIX_EPOCH;
-    let generation = savings.begin(SeriesBy::Namespace, wall, Instant::now());
-    let name = |at: u64| Arc::<str>::from(format!("team-{at:03}"));
+    savings.begin(SeriesBy::Namespace, wall, Instant::now());
+    let name = |at: usize| Arc::<str>::from(format!("team-{at:03}"));
     let mut held = [0_u64; 250];
     let hold = |at: usize, replicas: u64, held: &mut [u64; 250]| {
         let down = |replicas| StoppedCapacity {
@@ -183,38 +172,43 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
             ..StoppedCapacity::default()
         };
         let (before, after) = (down(held[at]), down(replicas));
-        let now = (wall, Instant::now());
-        change(&savings, generation, &name(at as u64), (before, after), now);
+        change(&savings, &name(at), (before, after), (wall, Instant::now()));
         held[at] = replicas;
     };
     for at in 0..250 {
-        hold(at, if at < 200 { 1 } else { 10 }, &mut held);
+        hold(at, 1 + at as u64 % 3, &mut held);
     }
-    let series = |registry: &Registry| -> HashMap<String, f64> {
+    let series = |existing: &[usize]| -> (HashMap<String, f64>, usize) {
+        let states = existing.iter().map(|at| (name(*at), States::default()));
+        savings.begin_scrape(states.collect::<BTreeMap<_, _>>());
         let mut text = String::new();
-        text::encode(&mut text, registry).unwrap();
+        text::encode(&mut text, &registry).unwrap();
+        let value = |line: &str, name: &str| Some(line.strip_prefix(name)?.to_owned());
+        let without = "dayshift_namespaces_without_series ";
+        let mut without = text.lines().filter_map(|line| value(line, without));
         let sample = |line: &str| {
-            let rest = line.strip_prefix("dayshift_saved_replica_seconds_total{namespace=\"")?;
+            let rest = value(line, "dayshift_saved_replica_seconds_total{namespace=\"")?;
             let (name, value) = rest.split_once("\"} ")?;
             Some((name.to_owned(), value.parse().unwrap()))
         };
-        let found: HashMap<_, _> = text.lines().filter_map(sample).collect();
-        assert!(
-            text.contains("dayshift_namespaces_without_series 50\n"),
-            "{text}"
-        );
-        found
+        let samples = text.lines().filter_map(sample).collect();
+        (samples, without.next().unwrap().parse().unwrap())
     };
     // As `increase()` of Prometheus: a new or restarted series counts from 0.
     let (mut before, mut counted, mut expected) = (HashMap::new(), 0.0, 0.0);
+    let mut existing: Vec<usize> = (0..250).collect();
     for minute in 0..240 {
         if minute == 120 {
-            (0..10).for_each(|at| hold(at, 100, &mut held));
+            (0..250)
+                .filter(|at| at % 2 == 0)
+                .for_each(|at| hold(at, 0, &mut held));
+            existing.retain(|at| at % 2 == 1);
         }
         advance(Duration::from_secs(60)).await;
         expected += 60.0 * f64::from(u32::try_from(held.iter().sum::<u64>()).unwrap());
-        let now = series(&registry);
-        assert_eq!(now.len(), 201, "200 and (other)");
+        let (now, without) = series(&existing);
+        assert_eq!(without, if minute < 120 { 50 } else { 0 });
+        assert!(now.len() <= 201, "200 and (other)");
         for (name, value) in &now {
             let was = before.get(name).copied().unwrap_or_default();
             counted += if *value < was { *value } else { value - was };
@@ -226,8 +220,8 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
         (counted - expected).abs() < 1e-6 * expected,
         "{counted} {expected}"
     );
-    for at in (0..10).chain(200..250) {
-        assert!(before.contains_key(&*name(at)), "{at} is among the largest");
+    for at in existing {
+        assert!(before.contains_key(&*name(at)), "{at} has workloads");
     }
 }
 
@@ -240,7 +234,7 @@ async fn changes_during_a_scrape_are_queued_and_counted_in_order_after_it() {
     registry.register_collector(Box::new(savings.clone()));
     let begin = Instant::now();
     let at = |seconds| (DateTime::UNIX_EPOCH, begin + Duration::from_secs(seconds));
-    let generation = savings.begin(SeriesBy::Namespace, DateTime::UNIX_EPOCH, begin);
+    savings.begin(SeriesBy::Namespace, DateTime::UNIX_EPOCH, begin);
     let (shop, held) = (Arc::from("shop"), |replicas| StoppedCapacity {
         replicas,
         ..StoppedCapacity::default()
@@ -248,40 +242,13 @@ async fn changes_during_a_scrape_are_queued_and_counted_in_order_after_it() {
     let scrape = savings.accounts();
     for (seconds, before, after) in [(0, 0, 3), (10, 3, 5), (20, 5, 1)] {
         let held = (held(before), held(after));
-        change(&savings, generation, &shop, held, at(seconds));
+        change(&savings, &shop, held, at(seconds));
     }
     drop(scrape);
-    change(&savings, generation, &shop, (held(1), held(0)), at(30));
+    change(&savings, &shop, (held(1), held(0)), at(30));
     advance(Duration::from_secs(40)).await;
     let name = "dayshift_saved_replica_seconds_total{namespace=\"shop\"}";
     assert_eq!(samples(&registry)[name], 30.0 + 50.0 + 10.0);
-}
-
-#[test]
-fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
-    let mut savings = Savings::default();
-    let now = (DateTime::UNIX_EPOCH, Instant::now());
-    let save = |savings: &mut Savings, names: Range<usize>, replicas: u128| {
-        let before = savings.known();
-        for number in names {
-            let name = format!("preview-{number}").into();
-            savings.change(&name, NOTHING, [replicas, 0, 0], now);
-        }
-        savings.known() - before
-    };
-    let mut come = 2 * MAX_KNOWN;
-    assert_eq!(save(&mut savings, 0..come, 0), MAX_KNOWN);
-    for _ in 0..3 {
-        savings.rank(now.1);
-        let new = come..come + MAX_KNOWN;
-        assert_eq!(save(&mut savings, new, 0), MAX_KNOWN / 10);
-        come += MAX_KNOWN;
-    }
-    assert_eq!(savings.known(), MAX_KNOWN);
-    save(&mut savings, 0..come, 1);
-    savings.rank(now.1);
-    let tracked = save(&mut savings, come..come + 1, 1);
-    assert_eq!(tracked, 0, "all tracked namespaces save something");
 }
 
 /// Past savings stay with the earlier team.
@@ -291,24 +258,19 @@ async fn current_savings_move_with_a_namespace_to_another_team() {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let wall = DateTime::UNIX_EPOCH;
-    let generation = savings.begin(SeriesBy::Team, wall, Instant::now());
+    savings.begin(SeriesBy::Team, wall, Instant::now());
     let held = |replicas: u64| StoppedCapacity {
         replicas,
         ..StoppedCapacity::default()
     };
     let belongs = |namespace: &str, team: Option<&str>| {
-        let at = Reported {
-            generation,
-            wall,
-            now: Instant::now(),
-        };
-        let kind = ChangeKind::Team(team.map(Into::into), at);
-        savings.change(namespace.into(), kind);
+        let change = Change::Team(team.map(Into::into), Instant::now());
+        savings.change(namespace.into(), change);
     };
     let holds = |namespace: &str, before: u64, now: u64| {
         let at = (wall, Instant::now());
         let change_of = (held(before), held(now));
-        change(&savings, generation, &namespace.into(), change_of, at);
+        change(&savings, &namespace.into(), change_of, at);
     };
     let hours = || {
         let samples = samples(&registry);

@@ -19,7 +19,8 @@ pub(super) const OTHER: &str = "(other)";
 pub(super) type Description<'a> = (&'a str, &'a str, Option<&'a Unit>);
 
 /// The series of a metric: at most [`MAX_SERIES`] names have their own, in the order in which they
-/// came, and the others share one.
+/// came, and the others share one. A name keeps its series, so each series contains everything that
+/// happened since it began.
 ///
 /// If the metric has no label, all names are [`OTHER`], and the shared series is the only one.
 #[derive(Debug, Default)]
@@ -41,17 +42,11 @@ impl<T: Default> Series<T> {
     /// The series that counts `name`. A new name gets a series of its own if there is room. [`OTHER`]
     /// never does: a user can have that name.
     pub(super) fn series_of(&mut self, name: &Arc<str>) -> &mut T {
-        let has_room = self.own.len() < MAX_SERIES && **name != *OTHER;
-        if has_room || self.has_own(name) {
+        if self.has_own(name) || (self.has_room() && **name != *OTHER) {
             self.own.entry(Arc::clone(name)).or_default()
         } else {
-            self.other()
+            self.other.get_or_insert_default()
         }
-    }
-
-    /// The shared series.
-    pub(super) fn other(&mut self) -> &mut T {
-        self.other.get_or_insert_default()
     }
 
     /// Whether a name has a series of its own.
@@ -59,19 +54,19 @@ impl<T: Default> Series<T> {
         self.own.contains_key(name)
     }
 
-    /// The number of names with a series of their own.
-    pub(super) fn own_count(&self) -> usize {
-        self.own.len()
-    }
-
-    /// Ends the own series of a name.
-    pub(super) fn end(&mut self, name: &str) -> Option<T> {
-        self.own.remove(name)
+    /// Whether another name can have a series of its own.
+    pub(super) fn has_room(&self) -> bool {
+        self.own.len() < MAX_SERIES
     }
 
     /// Ends the own series for which `is_kept` returns false.
-    pub(super) fn retain_own(&mut self, mut is_kept: impl FnMut(&str, &T) -> bool) {
+    pub(super) fn retain_own(&mut self, mut is_kept: impl FnMut(&str, &mut T) -> bool) {
         self.own.retain(|name, series| is_kept(name, series));
+    }
+
+    /// The shared series, if it exists.
+    pub(super) const fn other_mut(&mut self) -> Option<&mut T> {
+        self.other.as_mut()
     }
 
     /// All series.
@@ -85,21 +80,24 @@ impl<T: Default> Series<T> {
         own.chain(self.other.iter().map(|other| (OTHER, other)))
     }
 
-    /// Encodes a metric with a sample for each series. Without a label, encodes the shared series only.
+    /// Encodes a metric with a sample for each series, unless the sample is `None`. Without a label,
+    /// encodes the shared series only.
     pub(super) fn encode<M: EncodeMetric + TypedMetric>(
         &self,
         encoder: &mut DescriptorEncoder<'_>,
         label: Option<&str>,
         (name, help, unit): Description<'_>,
-        sample: impl Fn(&T) -> M,
+        sample: impl Fn(&T) -> Option<M>,
     ) -> fmt::Result {
         let mut metric = encoder.encode_descriptor(name, help, unit, M::TYPE)?;
         let Some(label) = label else {
-            let other = self.other.as_ref();
-            return other.map_or(Ok(()), |other| sample(other).encode(metric));
+            let other = self.other.as_ref().and_then(sample);
+            return other.map_or(Ok(()), |other| other.encode(metric));
         };
         for (name, series) in self.iter() {
-            sample(series).encode(metric.encode_family(&[(label, name)])?)?;
+            if let Some(sample) = sample(series) {
+                sample.encode(metric.encode_family(&[(label, name)])?)?;
+            }
         }
         Ok(())
     }
@@ -113,14 +111,14 @@ mod tests {
     fn the_first_names_have_a_series_and_the_others_share_one() {
         let mut series = Series::<usize>::default();
         *series.series_of(&OTHER.into()) += 1; // A user has this name.
-        for round in 0..2 {
+        for _ in 0..2 {
             for number in 0..MAX_SERIES + 7 {
                 *series.series_of(&format!("team-{number:03}").into()) += 1;
             }
-            assert_eq!(series.own_count(), MAX_SERIES, "{round}");
+            assert!(!series.has_room() && series.iter().count() == MAX_SERIES + 1);
         }
-        assert_eq!(*series.other(), 1 + 2 * 7);
-        assert_eq!(series.end("team-005"), Some(2));
+        assert_eq!(series.other_mut().copied(), Some(1 + 2 * 7));
+        series.retain_own(|name, _| name != "team-005");
         assert_eq!(*series.series_of(&"team-205".into()), 0);
         assert!(series.has_own("team-205") && !series.has_own("team-206"));
         let counted: usize = series.iter().map(|(_, count)| count).sum();

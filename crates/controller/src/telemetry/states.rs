@@ -1,4 +1,4 @@
-//! The number of workloads in each state, and the series that show it.
+//! The number of workloads in each state, and the gauges that show it.
 
 use std::{cmp::Reverse, collections::BTreeMap, fmt, ops::AddAssign, sync::Arc};
 
@@ -8,14 +8,10 @@ use prometheus_client::{
     metrics::{MetricType, gauge::ConstGauge},
 };
 
-use crate::telemetry::{
-    series::{Description, Series},
-    shapes::gauge_value,
-    snapshot::ObjectSnapshot,
-};
+use crate::telemetry::{series::Description, shapes::gauge_value, snapshot::ObjectSnapshot};
 
 /// The name, the help and the value of a gauge.
-type StateGauge = (&'static str, &'static str, fn(&States) -> usize);
+pub(super) type StateGauge = (&'static str, &'static str, fn(&States) -> usize);
 
 /// The number of workloads in each state.
 #[derive(Debug, Default)]
@@ -73,77 +69,54 @@ impl AddAssign<&Self> for States {
     }
 }
 
-impl Series<States> {
-    /// Adds the states of each name, those with the most workloads first: they get a series of their
-    /// own.
-    pub(super) fn add_largest(&mut self, states: BTreeMap<Arc<str>, States>) {
-        let mut states: Vec<_> = states.into_iter().collect();
-        states.sort_by_key(|(_, states)| Reverse(states.total()));
-        for (name, states) in states {
-            *self.series_of(&name) += &states;
-        }
-    }
+/// Sorts names by the number of their workloads, those with the most first: they get a series of their own.
+pub(super) fn largest_first(states: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
+    let mut states: Vec<_> = states.into_iter().collect();
+    states.sort_by_key(|(_, states)| Reverse(states.total()));
+    states
+}
 
-    /// Encodes the gauges of all states.
-    pub(super) fn encode_states(
-        &self,
-        encoder: &mut DescriptorEncoder<'_>,
-        label: Option<&str>,
-    ) -> fmt::Result {
-        let workloads = (
-            "dayshift_workloads",
-            "Workloads with a schedule, by state.",
-            None,
-        );
-        self.encode_phases(encoder, label, workloads, &Phase::ALL)?;
-        let gauges: [StateGauge; 4] = [
-            (
-                "dayshift_invalid_schedules",
-                "Workloads whose schedule is rejected.",
-                |states| states.invalid,
-            ),
-            (
-                "dayshift_excluded_workloads",
-                "Workloads that dayshift/exclude keeps from the schedule that they have or inherit.",
-                |states| states.excluded,
-            ),
-            (
-                "dayshift_workloads_stopped_against_schedule",
-                "Workloads that dayshift keeps stopped although their schedule requires them to run.",
-                |states| states.against_schedule,
-            ),
-            (
-                "dayshift_running_replicas",
-                "Replicas of workloads with a schedule that run now.",
-                |states| states.running_replicas,
-            ),
-        ];
-        for (name, help, value) in gauges {
-            self.encode(encoder, label, (name, help, None), |states| {
-                ConstGauge::new(gauge_value(value(states)))
-            })?;
-        }
-        Ok(())
-    }
+/// The gauges of the states that are no phases.
+pub(super) const GAUGES: [StateGauge; 4] = [
+    (
+        "dayshift_invalid_schedules",
+        "Workloads whose schedule is rejected.",
+        |states| states.invalid,
+    ),
+    (
+        "dayshift_excluded_workloads",
+        "Workloads that dayshift/exclude keeps from the schedule that they have or inherit.",
+        |states| states.excluded,
+    ),
+    (
+        "dayshift_workloads_stopped_against_schedule",
+        "Workloads that dayshift keeps stopped although their schedule requires them to run.",
+        |states| states.against_schedule,
+    ),
+    (
+        "dayshift_running_replicas",
+        "Replicas of workloads with a schedule that run now.",
+        |states| states.running_replicas,
+    ),
+];
 
-    /// Encodes a gauge of the number of workloads in each of these phases.
-    pub(super) fn encode_phases(
-        &self,
-        encoder: &mut DescriptorEncoder<'_>,
-        label: Option<&str>,
-        (name, help, unit): Description<'_>,
-        phases: &[Phase],
-    ) -> fmt::Result {
-        let mut metric = encoder.encode_descriptor(name, help, unit, MetricType::Gauge)?;
-        for (name, states) in self.iter() {
-            for phase in phases {
-                let own = label.map(|label| (label, name)).into_iter();
-                let labels: Vec<_> = own.chain([("state", phase.name())]).collect();
-                let count = states.by_phase.get(phase).copied().unwrap_or_default();
-                let gauge = ConstGauge::new(gauge_value(count));
-                gauge.encode(metric.encode_family(&labels)?)?;
-            }
+/// Encodes a gauge of the number of workloads in each of these phases, for each label value.
+pub(super) fn encode_phases<'s>(
+    encoder: &mut DescriptorEncoder<'_>,
+    label: Option<&str>,
+    (name, help, unit): Description<'_>,
+    phases: &[Phase],
+    series: impl Iterator<Item = (&'s str, &'s States)>,
+) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(name, help, unit, MetricType::Gauge)?;
+    for (name, states) in series {
+        for phase in phases {
+            let own = label.map(|label| (label, name)).into_iter();
+            let labels: Vec<_> = own.chain([("state", phase.name())]).collect();
+            let count = states.by_phase.get(phase).copied().unwrap_or_default();
+            let gauge = ConstGauge::new(gauge_value(count));
+            gauge.encode(metric.encode_family(&labels)?)?;
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -9,7 +9,12 @@ use prometheus_client::{
     metrics::{MetricType, gauge::ConstGauge},
 };
 
-use crate::telemetry::{published::LatestObjects, series::Series, shapes::lock, states::States};
+use crate::telemetry::{
+    published::LatestObjects,
+    series::Series,
+    shapes::lock,
+    states::{States, encode_phases, largest_first},
+};
 
 /// Collects a series for each published workload with a schedule, if `--per-workload-metrics` is set:
 /// whether it is kept stopped.
@@ -66,13 +71,21 @@ impl Collector for OverriddenWorkloads {
             }
         }
         let mut series = Series::<States>::default();
-        series.add_largest(by_user);
+        for (user, states) in largest_first(by_user) {
+            *series.series_of(&user) += &states;
+        }
         let overridden = (
             "dayshift_overridden_workloads",
             "Workloads with an override, by the user in dayshift/override-by; only with --per-user-metrics.",
             None,
         );
         let phases = [Phase::Woken, Phase::Slept, Phase::Paused];
-        series.encode_phases(&mut encoder, Some("user"), overridden, &phases)
+        encode_phases(
+            &mut encoder,
+            Some("user"),
+            overridden,
+            &phases,
+            series.iter(),
+        )
     }
 }
