@@ -5,12 +5,7 @@ use std::{
     future::pending,
     io,
     net::SocketAddr,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    task::{Context, Poll},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -18,13 +13,12 @@ use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_schedule::Zone;
 use tokio::{
-    io::{
-        AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf, copy_bidirectional,
-    },
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
     net::TcpStream,
     sync::{mpsc, watch},
     time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
+use tokio_util::io::{InspectReader, InspectWriter};
 
 use crate::{
     http::{FirstBytes, Head, MAX_HEAD, can_end_head, ends_with_its_client},
@@ -482,17 +476,21 @@ async fn forward(
     pod: &mut impl Stream,
     uses: Option<UseObserver<'_>>,
 ) -> io::Result<()> {
-    let begun = Instant::now();
-    let last = Arc::new(AtomicU64::new(0));
-    let mut client = Active {
-        stream: client,
-        begun,
-        last: Arc::clone(&last),
-        uses,
+    // When bytes were last copied.
+    let state = Mutex::new((Instant::now(), uses));
+    let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
+    let note = |observe: &dyn Fn(&mut UseObserver<'_>)| {
+        let mut state = lock();
+        state.0 = Instant::now();
+        if let Some(uses) = &mut state.1 {
+            observe(uses);
+        }
     };
+    let client = InspectReader::new(client, |bytes: &[u8]| note(&|uses| uses.sent(bytes)));
+    let mut client = InspectWriter::new(client, |_: &[u8]| note(&|uses| uses.answered()));
     let idle = async {
         loop {
-            let until = begun + Duration::from_millis(last.load(Ordering::Relaxed)) + IDLE;
+            let until = lock().0 + IDLE;
             if until <= Instant::now() {
                 return;
             }
@@ -502,66 +500,6 @@ async fn forward(
     tokio::select! {
         copied = copy_bidirectional(&mut client, pod) => copied.map(|_| ()),
         () = idle => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-/// The stream of a client. It records when bytes were last copied, and use.
-struct Active<'s, S> {
-    stream: &'s mut S,
-    begun: Instant,
-    /// Milliseconds since `begun`.
-    last: Arc<AtomicU64>,
-    uses: Option<UseObserver<'s>>,
-}
-
-impl<S> Active<'_, S> {
-    fn note(&self) {
-        let passed = u64::try_from(self.begun.elapsed().as_millis());
-        self.last
-            .store(passed.unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Active<'_, S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut *self.stream).poll_read(cx, buffer);
-        if read.is_ready() {
-            self.note();
-            if let Some(uses) = &mut self.uses {
-                uses.sent(&buffer.filled()[before..]);
-            }
-        }
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Active<'_, S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut *self.stream).poll_write(cx, bytes);
-        if written.is_ready() {
-            self.note();
-            if let Some(uses) = &mut self.uses {
-                uses.answered();
-            }
-        }
-        written
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.stream).poll_shutdown(cx)
     }
 }
 

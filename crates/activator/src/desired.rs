@@ -33,18 +33,25 @@ pub(crate) struct DesiredState {
     pub(crate) slices: BTreeMap<SliceName, FallbackSlice>,
     /// The workloads that can be woken as dependencies, by namespace.
     pub(crate) needs: BTreeMap<Arc<str>, WakeDependencies>,
-    /// Services that select a workload with `wake-on-request` but cannot be covered, with the reason.
-    pub(crate) not_covered: BTreeMap<ServiceName, NotCovered>,
-    /// Service ports for which no port of the activator is free.
-    pub(crate) without_port: BTreeMap<ServiceName, Vec<Box<str>>>,
-    /// Services that select more workloads with `wake-on-request` than a request wakes, with the latter number.
-    pub(crate) with_many_targets: BTreeMap<ServiceName, usize>,
+    /// The Services that select a workload with `wake-on-request` and are not covered completely.
+    pub(crate) problems: BTreeMap<ServiceName, Vec<Problem>>,
     plans: BTreeMap<Arc<str>, NamespacePlan>,
     /// The ready pods of the activator.
     own: BTreeMap<IpAddr, PodName>,
     /// The assigned ports.
     numbers: BTreeMap<ServicePort, u16>,
     assigned_at: Option<Instant>,
+}
+
+/// Why a Service is not covered completely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// It cannot be covered, for this reason.
+    NotCovered(NotCovered),
+    /// No port of the activator is free for these ports of the Service.
+    WithoutPort(Vec<Box<str>>),
+    /// It selects more workloads with `wake-on-request` than a request wakes, which is this number.
+    TooManyTargets(usize),
 }
 
 /// The covered Services of a namespace, before ports are assigned to them.
@@ -54,8 +61,7 @@ struct NamespacePlan {
     requests: Vec<PortRequest>,
     /// The ports in the activator's slices of these Services.
     hints: BTreeMap<ServicePort, u16>,
-    not_covered: BTreeMap<ServiceName, NotCovered>,
-    with_many_targets: BTreeMap<ServiceName, usize>,
+    problems: BTreeMap<ServiceName, Vec<Problem>>,
     needs: WakeDependencies,
     /// When the plan changes without an event: a wake ends that the controller has not acted on, or use
     /// begins to prolong a wake.
@@ -144,16 +150,6 @@ impl DesiredState {
     }
 
     fn replace(&mut self, namespace: &Arc<str>, mut plan: NamespacePlan) {
-        replace_in(
-            &mut self.not_covered,
-            namespace,
-            mem::take(&mut plan.not_covered),
-        );
-        replace_in(
-            &mut self.with_many_targets,
-            namespace,
-            mem::take(&mut plan.with_many_targets),
-        );
         let needs = mem::take(&mut plan.needs);
         if needs == WakeDependencies::default() {
             self.needs.remove(namespace);
@@ -190,10 +186,20 @@ impl DesiredState {
         changed
     }
 
+    /// The number of Service ports for which no port of the activator is free.
+    pub(crate) fn ports_missing(&self) -> usize {
+        let problems = self.problems.values().flatten();
+        let missing = problems.map(|problem| match problem {
+            Problem::WithoutPort(ports) => ports.len(),
+            Problem::NotCovered(_) | Problem::TooManyTargets(_) => 0,
+        });
+        missing.sum()
+    }
+
     /// Computes the routes and EndpointSlices of a namespace.
     fn cover(&mut self, index: &ClusterIndex, namespace: &Arc<str>) {
         replace_in(&mut self.routes, namespace, BTreeMap::new());
-        replace_in(&mut self.without_port, namespace, BTreeMap::new());
+        replace_in(&mut self.problems, namespace, BTreeMap::new());
         let slices = self.slices.range((Arc::clone(namespace), "".into())..);
         let slices = slices.take_while(|((of, _), _)| of == namespace);
         let slices: Vec<_> = slices.map(|(name, _)| name.clone()).collect();
@@ -203,6 +209,7 @@ impl DesiredState {
         let Some(plan) = self.plans.get(namespace) else {
             return;
         };
+        self.problems.extend(plan.problems.clone());
         for (name, covered) in plan.covered.clone() {
             let Some(service) = index.service(&name) else {
                 continue;
@@ -218,7 +225,8 @@ impl DesiredState {
                 .filter(|port| !ports.contains_key(*port));
             let without: Vec<_> = without.cloned().collect();
             if !without.is_empty() {
-                self.without_port.insert(name.clone(), without);
+                let problems = self.problems.entry(name.clone()).or_default();
+                problems.push(Problem::WithoutPort(without));
             }
             if ports.is_empty() {
                 continue;
@@ -313,13 +321,15 @@ impl NamespacePlan {
             let mut targets = selection.targets(&service.spec.selector);
             if targets.len() > MAX_TARGETS {
                 targets.truncate(MAX_TARGETS);
-                plan.with_many_targets.insert(name.clone(), MAX_TARGETS);
+                let problem = Problem::TooManyTargets(MAX_TARGETS);
+                plan.problems.entry(name.clone()).or_default().push(problem);
             }
             if targets.is_empty() {
                 continue;
             }
             if let Some(why) = service.spec.not_covered() {
-                plan.not_covered.insert(name.clone(), why);
+                let problem = Problem::NotCovered(why);
+                plan.problems.entry(name.clone()).or_default().push(problem);
                 continue;
             }
             let prolongs = |target: &Arc<WakeTarget>| target.prolonged_end(now, limits).is_some();
@@ -426,7 +436,7 @@ fn ready<'s>(
             continue;
         }
         let numbers = slice.ports.iter();
-        for (port, number) in numbers.filter(|(port, _)| ports.contains_key(*port)) {
+        for (port, (number, _)) in numbers.filter(|(port, _)| ports.contains_key(*port)) {
             ready.entry(port.clone()).or_default().push(ReadyPods {
                 number: *number,
                 pods: Arc::clone(&pods),
@@ -754,13 +764,10 @@ mod tests {
             cluster.service(spec);
             let desired = cluster.desired();
             assert!(desired.slices.is_empty() && desired.routes.is_empty());
+            let problems: Vec<_> = desired.problems.values().flatten().collect();
             assert!(
-                desired
-                    .not_covered
-                    .values()
-                    .any(|reason| reason.reason().contains(why)),
-                "{:?}",
-                desired.not_covered
+                matches!(problems[..], [Problem::NotCovered(reason)] if reason.reason().contains(why)),
+                "{problems:?}"
             );
         }
     }
@@ -768,7 +775,7 @@ mod tests {
     #[test]
     fn service_without_a_wakeable_workload_is_not_covered() {
         let is_nothing = |desired: &DesiredState| {
-            desired.routes.is_empty() && desired.slices.is_empty() && desired.not_covered.is_empty()
+            desired.routes.is_empty() && desired.slices.is_empty() && desired.problems.is_empty()
         };
         let mut cluster = Cluster::new().with_service();
         for annotations in [json!({}), json!({"dayshift/wake-on-request": "soon"})] {
@@ -906,7 +913,7 @@ mod tests {
             let wake = json!({"dayshift/wake-on-request": "2h"});
             let labels = json!({"app": "web"});
             cluster.workload_with_pods(&format!("w{number:03}"), "stopped", 0, wake, labels);
-            let is_reported = !cluster.desired().with_many_targets.is_empty();
+            let is_reported = !cluster.desired().problems.is_empty();
             assert_eq!(is_reported, number < 50, "{number}");
         }
         let targets = cluster.route().targets;

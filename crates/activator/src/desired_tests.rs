@@ -128,14 +128,7 @@ fn update_of_the_changed_namespaces_equals_a_computation_of_all() {
             assert_eq!(desired.routes, all.routes, "seed {seed}, step {step}");
             assert_eq!(desired.slices, all.slices, "seed {seed}, step {step}");
             assert_eq!(desired.needs, all.needs, "seed {seed}, step {step}");
-            assert_eq!(
-                desired.not_covered, all.not_covered,
-                "seed {seed}, step {step}"
-            );
-            assert_eq!(
-                desired.without_port, all.without_port,
-                "seed {seed}, step {step}"
-            );
+            assert_eq!(desired.problems, all.problems, "seed {seed}, step {step}");
         }
     }
 }

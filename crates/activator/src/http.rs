@@ -12,8 +12,9 @@ const MAX_HEADERS: usize = 128;
 /// The maximum length of a host, path or agent in logs and Events.
 const MAX_SHOWN: usize = 100;
 
+/// The protocol of a connection, by its first bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FirstBytes {
+pub enum FirstBytes {
     /// Not HTTP/1.
     Other,
     /// The beginning of an HTTP/1 request.
@@ -24,11 +25,13 @@ pub(crate) enum FirstBytes {
 
 /// The relevant parts of a request head, printable and shortened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub struct Head {
     /// The path without the query.
-    pub(crate) path: String,
-    pub(crate) host: String,
-    pub(crate) agent: String,
+    pub path: String,
+    /// The `Host`.
+    pub host: String,
+    /// The `User-Agent`.
+    pub agent: String,
     /// Whether a browser requests a page.
     pub(crate) wants_page: bool,
     pub(crate) accepts_page: bool,
@@ -58,7 +61,8 @@ const METHODS: [&str; 9] = [
 const MAX_METHOD: usize = 8;
 
 impl FirstBytes {
-    pub(crate) fn parse(bytes: &[u8]) -> Self {
+    /// Recognizes the protocol.
+    pub fn parse(bytes: &[u8]) -> Self {
         let is_begun = |method: &&str| {
             let line = method.bytes().chain([b' ']);
             line.zip(bytes).all(|(wanted, byte)| wanted == *byte)

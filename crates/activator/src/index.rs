@@ -422,7 +422,7 @@ impl ClusterIndex {
         let ours = self.slices_of(service).filter(|slice| slice.is_ours);
         let ports = ours.flat_map(|slice| &slice.ports);
         ports
-            .map(|(port, number)| (port.clone(), *number))
+            .map(|(port, (number, _))| (port.clone(), *number))
             .collect()
     }
 

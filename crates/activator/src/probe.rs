@@ -11,9 +11,9 @@ use dayshift_cluster::{
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{Kind, KindTable, Prefix};
 
+pub use crate::http::{FirstBytes, Head};
 use crate::{
     desired::DesiredState,
-    http::FirstBytes,
     index::{ClusterIndex, WatchEvent},
     ports::PortTable,
     response::PageSettings,
@@ -21,41 +21,6 @@ use crate::{
     settings::Settings,
     target::WakeLimits,
 };
-
-/// The printable parts of a request head.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestHead {
-    /// The path without the query.
-    pub path: String,
-    /// The `Host`.
-    pub host: String,
-    /// The `User-Agent`.
-    pub agent: String,
-}
-
-/// The first bytes of a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// Not HTTP/1.
-    Other,
-    /// The beginning of an HTTP/1 request.
-    Incomplete,
-    /// A complete HTTP/1 request head.
-    Http(RequestHead),
-}
-
-/// Recognizes the protocol of a connection by its first bytes.
-pub fn protocol(bytes: &[u8]) -> Protocol {
-    match FirstBytes::parse(bytes) {
-        FirstBytes::Other => Protocol::Other,
-        FirstBytes::Incomplete => Protocol::Incomplete,
-        FirstBytes::Request(head) => Protocol::Http(RequestHead {
-            path: head.path,
-            host: head.host,
-            agent: head.agent,
-        }),
-    }
-}
 
 /// An activator without connections and writes: it observes objects and assigns ports.
 pub struct ActivatorProbe {

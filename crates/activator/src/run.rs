@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     connection::ConnectionContext,
     descriptors::DescriptorBudget,
-    desired::DesiredState,
+    desired::{DesiredState, Problem},
     index::{ClusterIndex, WatchEvent, WatchId},
     limits::ConnectionLimits,
     listeners::Listeners,
@@ -173,10 +173,7 @@ pub async fn run(
             }
             Some(()) = announcing.next() => {}
             Some((write, result)) = writing.next() => {
-                match activator.writes.finished(write, result) {
-                    true => telemetry.slice_written(),
-                    false => telemetry.slice_not_written(),
-                }
+                telemetry.slice_written(activator.writes.finished(write, result));
                 has_written = true;
             }
             () = sleep_until(pace.next), if has_events => {}
@@ -211,62 +208,41 @@ async fn announce(writer: &Writer, clock: &Clock, object: EventObject, event: Ev
 
 fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
     let mut watches = WatchSet::new();
+    let random = |watches: &WatchSet<WatchEvent>| {
+        let number = 1 + watches.len() as u64;
+        fastrand::Rng::with_seed(settings.seed.wrapping_add(number))
+    };
+    let slices = |watches: &mut WatchSet<WatchEvent>, namespace: Option<&str>| {
+        let (all, random) = (WatchParams::default(), random(watches));
+        let reflector = Reflector::for_slices(client.clone(), namespace, all, random);
+        watches.add(reflector, WatchEvent::Slice);
+    };
     let namespaces: Vec<Option<&str>> = match &*settings.namespaces {
         [] => vec![None],
         some => some.iter().map(|namespace| Some(&**namespace)).collect(),
     };
-    let slices = |watches: &mut WatchSet<WatchEvent>, namespace: Option<&str>| {
-        let (client, namespace) = (client.clone(), namespace.map(str::to_owned));
-        let random = random(settings, watches.len());
-        let reflector = move || {
-            let all = WatchParams::default();
-            Reflector::for_slices(client.clone(), namespace.as_deref(), all, random())
-        };
-        watches.add(reflector, WatchEvent::Slice);
-    };
     for namespace in namespaces {
-        for kind in &settings.kinds {
-            let (client, namespace) = (client.clone(), namespace.map(str::to_owned));
-            let random = random(settings, watches.len());
-            let (kind, watched) = (kind.clone(), kind.clone());
-            let reflector = move || {
-                let all = WatchParams::default();
-                Reflector::for_kind(
-                    client.clone(),
-                    &watched,
-                    namespace.as_deref(),
-                    all,
-                    random(),
-                )
-            };
+        for kind in settings.kinds.iter().cloned() {
+            let (all, random) = (WatchParams::default(), random(&watches));
+            let reflector = Reflector::for_kind(client.clone(), &kind, namespace, all, random);
             watches.add(reflector, move |event| {
                 WatchEvent::Workload(kind.clone(), Box::new(event))
             });
         }
-        let random = random(settings, watches.len());
-        let (client, name) = (client.clone(), namespace.map(str::to_owned));
-        watches.add(
-            move || Reflector::for_services(client.clone(), name.as_deref(), random()),
-            |event| WatchEvent::Service(Box::new(event)),
-        );
+        let random = random(&watches);
+        let reflector = Reflector::for_services(client.clone(), namespace, random);
+        watches.add(reflector, |event| WatchEvent::Service(Box::new(event)));
         slices(&mut watches, namespace);
     }
     let own = &*settings.service.namespace;
     if settings.namespaces.is_empty() {
-        let (client, random) = (client.clone(), random(settings, watches.len()));
-        watches.add(
-            move || Reflector::for_namespaces(client.clone(), WatchParams::default(), random()),
-            WatchEvent::Namespace,
-        );
+        let (all, random) = (WatchParams::default(), random(&watches));
+        let reflector = Reflector::for_namespaces(client.clone(), all, random);
+        watches.add(reflector, WatchEvent::Namespace);
     } else if settings.namespaces.iter().all(|namespace| namespace != own) {
         slices(&mut watches, Some(own));
     }
     watches
-}
-
-fn random(settings: &Settings, watch: usize) -> impl Fn() -> fastrand::Rng + Send + 'static {
-    let seed = settings.seed.wrapping_add(1 + watch as u64);
-    move || fastrand::Rng::with_seed(seed)
 }
 
 /// The time of the next update of the desired state.
@@ -343,10 +319,9 @@ impl Activator {
             self.wakes.note(&self.desired.routes);
         }
         let telemetry = &self.shared.telemetry;
-        telemetry.set_services(self.desired.routes.len());
-        telemetry.set_open(self.shared.limits.open());
-        let without: usize = self.desired.without_port.values().map(Vec::len).sum();
-        telemetry.set_ports_missing(without + self.open_failures);
+        let (services, open) = (self.desired.routes.len(), self.shared.limits.open());
+        let ports_missing = self.desired.ports_missing() + self.open_failures;
+        telemetry.set_counts(services, open, ports_missing);
         // If one port cannot be opened, the others still serve.
         let can_listen = self.open_failures == 0 || self.listeners.count() > 0;
         telemetry.set_ready(can_listen && !self.is_leaving);
@@ -367,37 +342,35 @@ impl Activator {
 
     /// Computes the desired state of the namespaces with events, and reports new problems.
     fn compute(&mut self, now: DateTime<Utc>) {
-        let desired = &mut self.desired;
-        let not_covered = desired.not_covered.clone();
-        let without_port = desired.without_port.clone();
-        let with_many_targets = desired.with_many_targets.clone();
+        let known = self.desired.problems.clone();
         let changed = self.index.take_changed();
         let (settings, ports) = (&self.shared.settings, &mut self.ports);
-        desired.update(&self.index, settings, ports, changed, now);
-        for (service, why) in &self.desired.not_covered {
-            if not_covered.get(service) != Some(why)
-                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
-            {
-                tracing::warn!(%service, suppressed, "cannot stand in for this Service: {}", why.reason());
-            }
-        }
-        for (service, ports) in &self.desired.without_port {
-            if without_port.get(service) != Some(ports)
-                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
-            {
-                let names: Vec<_> = ports.iter().take(MAX_NAMES).map(|port| &**port).collect();
-                let ports = names.join(", ");
-                tracing::warn!(%service, ports, suppressed, "no port is free for this Service");
-                self.shortages
-                    .push((self.about(service), EventText::no_activator_port(&ports)));
-            }
-        }
-        for (service, woken) in &self.desired.with_many_targets {
-            if !with_many_targets.contains_key(service)
-                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
-            {
-                let event = EventText::too_many_wakes(*woken);
-                tracing::warn!(%service, suppressed, "{}", event.text);
+        self.desired
+            .update(&self.index, settings, ports, changed, now);
+        for (service, problems) in &self.desired.problems {
+            let known = known.get(service).map_or(&[][..], Vec::as_slice);
+            for problem in problems.iter().filter(|problem| !known.contains(problem)) {
+                let Some(suppressed) = self.shared.logs.allow(&service.namespace) else {
+                    continue;
+                };
+                let event = match problem {
+                    Problem::NotCovered(why) => {
+                        tracing::warn!(%service, suppressed, "cannot stand in for this Service: {}", why.reason());
+                        continue;
+                    }
+                    Problem::WithoutPort(ports) => {
+                        let names: Vec<_> =
+                            ports.iter().take(MAX_NAMES).map(|port| &**port).collect();
+                        let ports = names.join(", ");
+                        tracing::warn!(%service, ports, suppressed, "no port is free for this Service");
+                        EventText::no_activator_port(&ports)
+                    }
+                    Problem::TooManyTargets(woken) => {
+                        let event = EventText::too_many_wakes(*woken);
+                        tracing::warn!(%service, suppressed, "{}", event.text);
+                        event
+                    }
+                };
                 self.shortages.push((self.about(service), event));
             }
         }

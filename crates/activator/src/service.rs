@@ -157,14 +157,17 @@ pub(crate) struct PodName {
     pub(crate) uid: Box<str>,
 }
 
+/// The number and the `appProtocol` for each Service port.
+pub(crate) type SlicePorts = BTreeMap<Box<str>, (u16, Option<Box<str>>)>;
+
 /// The EndpointSlice that the activator writes for a Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FallbackSlice {
     pub(crate) service: ServiceName,
     pub(crate) service_uid: Box<str>,
     pub(crate) family: Family,
-    /// The activator's port and the `appProtocol` for each Service port.
-    pub(crate) ports: BTreeMap<Box<str>, (u16, Option<Box<str>>)>,
+    /// The activator's ports.
+    pub(crate) ports: SlicePorts,
     /// The pods of the activator.
     pub(crate) pods: BTreeMap<IpAddr, PodName>,
     /// If false, the endpoints are `terminating`: proxies use them only if no other endpoint is ready.
@@ -178,7 +181,7 @@ pub(crate) struct SliceInfo {
     /// Whether it has the activator's `managed-by` label.
     pub(crate) is_ours: bool,
     pub(crate) family: Option<Family>,
-    pub(crate) ports: BTreeMap<Box<str>, u16>,
+    pub(crate) ports: SlicePorts,
     pub(crate) ready: Arc<BTreeMap<IpAddr, PodName>>,
     /// The content if the activator wrote it and no other client changed it.
     pub(crate) fallback: Option<FallbackSlice>,
@@ -195,8 +198,7 @@ impl SliceInfo {
         };
         let is_ours = label(MANAGED_BY).is_some_and(|manager| manager == MANAGER);
         let family = Family::named(&slice.address_type);
-        let mut ports = BTreeMap::new();
-        let mut protocols = BTreeMap::new();
+        let mut ports = SlicePorts::new();
         for port in slice.ports.iter().flatten().take(MAX_PORTS) {
             let name: Box<str> = port.name.clone().unwrap_or_default().into();
             let is_tcp = port
@@ -205,8 +207,7 @@ impl SliceInfo {
                 .is_none_or(|protocol| protocol == "TCP");
             let number = port.port.and_then(|number| u16::try_from(number).ok());
             if let Some(number) = number.filter(|_| is_tcp) {
-                ports.insert(name.clone(), number);
-                protocols.insert(name, port.app_protocol.clone().map(Into::into));
+                ports.insert(name, (number, port.app_protocol.clone().map(Into::into)));
             }
         }
         let mut known = Self {
@@ -245,17 +246,11 @@ impl SliceInfo {
             is_ours && shapes.iter().all(|shape| *shape == expected),
             family,
         ) {
-            let ports = known.ports.iter();
             known.fallback = Some(FallbackSlice {
                 service: service.clone(),
                 service_uid: owner.map_or("", |owner| &owner.uid).into(),
                 family,
-                ports: ports
-                    .map(|(name, port)| {
-                        let protocol = protocols.get(name).cloned().flatten();
-                        (name.clone(), (*port, protocol))
-                    })
-                    .collect(),
+                ports: known.ports.clone(),
                 pods: all,
                 is_ready,
             });
@@ -270,14 +265,12 @@ impl SliceInfo {
             let texts = texts.map(|pod| 128 + pod.namespace.len() + pod.name.len() + pod.uid.len());
             texts.sum()
         };
-        let ports: usize = self.ports.keys().map(|name| 64 + name.len()).sum();
-        let fallback = self.fallback.as_ref().map_or(0, |fallback| {
-            let ports = fallback.ports.iter();
-            let ports = ports.map(|(name, (_, protocol))| {
-                64 + name.len() + protocol.as_ref().map_or(0, |name| name.len())
-            });
-            pods(&fallback.pods) + ports.sum::<usize>()
+        let ports = self.ports.iter().map(|(name, (_, protocol))| {
+            64 + name.len() + protocol.as_ref().map_or(0, |name| name.len())
         });
+        let ports: usize = ports.sum();
+        let fallback = self.fallback.as_ref();
+        let fallback = fallback.map_or(0, |fallback| ports + pods(&fallback.pods));
         512 + ports + pods(&self.ready) + fallback
     }
 }

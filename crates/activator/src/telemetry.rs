@@ -8,7 +8,7 @@ use std::{
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
-    registry::{Registry, Unit},
+    registry::{Metric, Registry, Unit},
 };
 use tokio::time::Instant;
 
@@ -80,69 +80,69 @@ impl Default for Telemetry {
         let hold = Histogram::new([
             0.01, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0,
         ]);
-        let mut telemetry = Self {
+        let help = "From a connection to its pod";
+        registry.register_with_unit("hold", help, Unit::Seconds, hold.clone());
+        Self {
             is_ready: AtomicBool::new(false),
-            connections: Family::default(),
-            wakes: Family::default(),
-            prolongs: Family::default(),
-            wake_failures: Counter::default(),
-            slice_writes: Family::default(),
-            open: Gauge::default(),
-            services: Gauge::default(),
-            ports_missing: Gauge::default(),
-            hold: hold.clone(),
-            registry: Registry::default(),
-        };
-        registry.register(
-            "connections",
-            "Connections that have ended, by outcome",
-            telemetry.connections.clone(),
-        );
-        registry.register(
-            "wakes",
-            "Workloads that a request has woken, by namespace",
-            telemetry.wakes.clone(),
-        );
-        registry.register(
-            "prolonged_wakes",
-            "Wakes that use or a visitor of the page has prolonged, by namespace",
-            telemetry.prolongs.clone(),
-        );
-        registry.register(
-            "wake_failures",
-            "Wakes that the API server did not accept",
-            telemetry.wake_failures.clone(),
-        );
-        registry.register(
-            "slice_writes",
-            "EndpointSlices that were written or deleted, by outcome",
-            telemetry.slice_writes.clone(),
-        );
-        registry.register(
-            "open_connections",
-            "Connections that are open",
-            telemetry.open.clone(),
-        );
-        registry.register(
-            "services",
-            "Services that the activator covers",
-            telemetry.services.clone(),
-        );
-        registry.register(
-            "ports_missing",
-            "Ports of Services on which the activator cannot listen, because none is free or it cannot be opened",
-            telemetry.ports_missing.clone(),
-        );
-        registry.register_with_unit("hold", "From a connection to its pod", Unit::Seconds, hold);
-        telemetry.registry = registry;
-        telemetry
+            connections: registered(
+                &mut registry,
+                "connections",
+                "Connections that have ended, by outcome",
+            ),
+            wakes: registered(
+                &mut registry,
+                "wakes",
+                "Workloads that a request has woken, by namespace",
+            ),
+            prolongs: registered(
+                &mut registry,
+                "prolonged_wakes",
+                "Wakes that use or a visitor of the page has prolonged, by namespace",
+            ),
+            wake_failures: registered(
+                &mut registry,
+                "wake_failures",
+                "Wakes that the API server did not accept",
+            ),
+            slice_writes: registered(
+                &mut registry,
+                "slice_writes",
+                "EndpointSlices that were written or deleted, by outcome",
+            ),
+            open: registered(
+                &mut registry,
+                "open_connections",
+                "Connections that are open",
+            ),
+            services: registered(
+                &mut registry,
+                "services",
+                "Services that the activator covers",
+            ),
+            ports_missing: registered(
+                &mut registry,
+                "ports_missing",
+                "Ports of Services on which the activator cannot listen, because none is free or it cannot be opened",
+            ),
+            hold,
+            registry,
+        }
     }
+}
+
+fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+fn count(counter: &ByLabel, label: &'static str, value: &str) {
+    counter.get_or_create(&[(label, value.to_owned())]).inc();
 }
 
 impl Telemetry {
     pub(crate) fn ended(&self, outcome: ConnectionOutcome) {
-        let label = [("outcome", outcome.name().to_owned())];
-        self.connections.get_or_create(&label).inc();
+        count(&self.connections, "outcome", outcome.name());
     }
 
     /// Records the time from accepting a connection, with this deadline, to its pod.
@@ -152,46 +152,32 @@ impl Telemetry {
     }
 
     pub(crate) fn woken(&self, namespace: &str) {
-        self.wakes
-            .get_or_create(&[("namespace", namespace.to_owned())])
-            .inc();
+        count(&self.wakes, "namespace", namespace);
     }
 
     pub(crate) fn prolonged(&self, namespace: &str) {
-        self.prolongs
-            .get_or_create(&[("namespace", namespace.to_owned())])
-            .inc();
+        count(&self.prolongs, "namespace", namespace);
     }
 
     pub(crate) fn not_woken(&self) {
         self.wake_failures.inc();
     }
 
-    pub(crate) fn slice_written(&self) {
-        self.count_slice_write("done");
+    /// Counts a write or deletion of an EndpointSlice.
+    pub(crate) fn slice_written(&self, is_done: bool) {
+        let outcome = if is_done { "done" } else { "failed" };
+        count(&self.slice_writes, "outcome", outcome);
     }
 
-    pub(crate) fn slice_not_written(&self) {
-        self.count_slice_write("failed");
-    }
-
-    fn count_slice_write(&self, outcome: &str) {
-        self.slice_writes
-            .get_or_create(&[("outcome", outcome.to_owned())])
-            .inc();
-    }
-
-    pub(crate) fn set_services(&self, count: usize) {
-        self.services.set(i64::try_from(count).unwrap_or(i64::MAX));
-    }
-
-    pub(crate) fn set_ports_missing(&self, count: usize) {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        self.ports_missing.set(count);
-    }
-
-    pub(crate) fn set_open(&self, count: usize) {
-        self.open.set(i64::try_from(count).unwrap_or(i64::MAX));
+    /// Sets the numbers of Services, of open connections, and of ports on which the activator cannot listen.
+    pub(crate) fn set_counts(&self, services: usize, open: usize, ports_missing: usize) {
+        for (gauge, count) in [
+            (&self.services, services),
+            (&self.open, open),
+            (&self.ports_missing, ports_missing),
+        ] {
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
     }
 
     pub(crate) fn set_ready(&self, is_ready: bool) {
@@ -238,7 +224,7 @@ mod tests {
         telemetry.ended(ConnectionOutcome::Page);
         telemetry.woken("dev");
         telemetry.prolonged("dev");
-        telemetry.slice_written();
+        telemetry.slice_written(true);
         let text = telemetry.render();
         let types = text
             .lines()

@@ -1,6 +1,6 @@
 //! The first bytes of a connection to the activator.
 
-use dayshift_activator::probe::{Protocol, protocol};
+use dayshift_activator::probe::FirstBytes;
 use dayshift_text::is_unprintable;
 
 /// The maximum size of a head that the activator reads.
@@ -9,16 +9,16 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Checks one input.
 pub fn run(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(MAX_HEAD - 1)];
-    let all = protocol(bytes);
+    let all = FirstBytes::parse(bytes);
     // The network can split a head anywhere. Further bytes change no decision.
     for end in splits(bytes.len()) {
-        let part = protocol(&bytes[..end]);
+        let part = FirstBytes::parse(&bytes[..end]);
         assert!(
-            part == all || part == Protocol::Incomplete,
+            part == all || part == FirstBytes::Incomplete,
             "{end} bytes are {part:?}, and all are {all:?}"
         );
     }
-    let Protocol::Http(head) = all else {
+    let FirstBytes::Request(head) = all else {
         return;
     };
     for text in [&head.path, &head.host, &head.agent] {

@@ -162,11 +162,13 @@ impl<D: Resource + Decode> Reflector<D> {
         })
     }
 
-    /// The same watch with the names that an earlier watch knew. If the first list does not contain one
-    /// of them, the watch reports that object as deleted.
-    #[must_use]
-    pub(super) fn with_known(self, known: Arc<Mutex<KnownNames>>) -> Self {
-        Self { known, ..self }
+    /// The same watch from the beginning. It shares the names that it has shown with this one: if the
+    /// next list does not contain one of them, it reports that object as deleted.
+    pub(super) fn restarted(&self) -> Self {
+        Self {
+            known: Arc::clone(&self.known),
+            ..Self::new(self.source.clone(), self.pauses.random.clone())
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, KnownNames> {

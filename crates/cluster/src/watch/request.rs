@@ -29,6 +29,7 @@ use crate::{
 };
 
 /// A collection to watch, in one namespace or in all, and the client for it.
+#[derive(Clone)]
 pub(crate) struct WatchSource {
     client: Client,
     collection: Collection,

@@ -2,7 +2,6 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
@@ -14,10 +13,7 @@ use kube::Resource;
 
 use crate::{
     decode::views::Decode,
-    watch::{
-        known_names::KnownNames,
-        reflector::{Reflector, ReflectorEvent},
-    },
+    watch::reflector::{Reflector, ReflectorEvent},
 };
 
 type Events<E> = BoxStream<'static, (usize, E)>;
@@ -38,19 +34,18 @@ impl<E: Send + 'static> WatchSet<E> {
         }
     }
 
-    /// Adds a watch. `reflector` creates it, and creates it again for [`WatchSet::relist`].
+    /// Adds a watch, whose events are converted by `event`.
     pub fn add<D>(
         &mut self,
-        reflector: impl Fn() -> Reflector<D> + Send + 'static,
+        reflector: Reflector<D>,
         event: impl Fn(ReflectorEvent<D>) -> E + Clone + Send + 'static,
     ) where
         D: Resource + Decode,
     {
         let id = self.watches.len();
-        let known = Arc::<Mutex<KnownNames>>::default();
         let begin = move || {
             let event = event.clone();
-            let events = reflector().with_known(Arc::clone(&known)).into_stream();
+            let events = reflector.restarted().into_stream();
             events.map(move |reported| (id, event(reported))).boxed()
         };
         self.events.push(begin());

@@ -17,39 +17,23 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Watch
     let mut watches = WatchSet::new();
     for (id, (watched, namespace)) in scope.watches().enumerate() {
         let client = client.clone();
-        let namespace = namespace.map(str::to_owned);
-        let selectors = selectors(scope, &watched, namespace.as_deref());
-        let seed = seed.wrapping_add(id as u64);
-        let random = move || fastrand::Rng::with_seed(seed);
+        let selectors = selectors(scope, &watched, namespace);
+        let random = fastrand::Rng::with_seed(seed.wrapping_add(id as u64));
         match watched {
             Watched::Namespaces => watches.add(
-                move || Reflector::for_namespaces(client.clone(), selectors.clone(), random()),
+                Reflector::for_namespaces(client, selectors, random),
                 WatchInput::Namespace,
             ),
             Watched::TeamDefaults => watches.add(
-                move || {
-                    let (client, selectors) = (client.clone(), selectors.clone());
-                    let namespace = namespace.as_deref();
-                    Reflector::for_team_defaults(client, namespace, selectors, random())
-                },
+                Reflector::for_team_defaults(client, namespace, selectors, random),
                 WatchInput::TeamDefaults,
             ),
-            Watched::Kind(kind) => {
-                let watched_kind = kind.clone();
-                watches.add(
-                    move || {
-                        let (client, selectors) = (client.clone(), selectors.clone());
-                        let namespace = namespace.as_deref();
-                        Reflector::for_kind(client, &watched_kind, namespace, selectors, random())
-                    },
-                    move |event| WatchInput::Workload(kind.clone(), event),
-                );
-            }
+            Watched::Kind(kind) => watches.add(
+                Reflector::for_kind(client, &kind, namespace, selectors, random),
+                move |event| WatchInput::Workload(kind.clone(), event),
+            ),
             Watched::Services => watches.add(
-                move || {
-                    let (client, selectors) = (client.clone(), selectors.clone());
-                    Reflector::for_slices(client, namespace.as_deref(), selectors, random())
-                },
+                Reflector::for_slices(client, namespace, selectors, random),
                 WatchInput::Slice,
             ),
         }
