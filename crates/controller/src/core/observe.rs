@@ -22,8 +22,7 @@ use crate::{
     ids::WatchId,
     settings::Watched,
     store::{
-        DefaultsChange, ObjectChange, ObservationOrigin, history::VersionQuestion,
-        namespaces::RejectedDefaults,
+        DefaultsChange, ObjectChange, ObservationOrigin, RejectedDefaults, history::VersionQuestion,
     },
     telemetry::readiness::Condition,
 };

@@ -20,7 +20,7 @@ use crate::{
     store::{
         history::History,
         namespace::{NamedObject, Namespace},
-        namespaces::{Namespaces, RejectedDefaults},
+        namespaces::Namespaces,
         text_budget::TextBudgets,
         unscheduled::UnscheduledObject,
         watches::Watches,
@@ -29,6 +29,7 @@ use crate::{
 };
 
 pub(crate) use dependency_state::{Progress, reports_no_readiness};
+pub(crate) use namespace::RejectedDefaults;
 pub(crate) use observe::ObjectChange;
 pub(crate) use watches::ObservationOrigin;
 

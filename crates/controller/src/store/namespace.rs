@@ -1,9 +1,9 @@
 //! The state of one namespace: its Namespace object, the defaults of its team, the objects in it by name,
 //! and its EndpointSlices.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, mem, sync::Arc};
 
-use dayshift_cluster::decode::Version;
+use dayshift_cluster::{decode::Version, write::EventObject};
 use dayshift_workload::{Annotations, Kind, Observed};
 
 use crate::{
@@ -17,7 +17,7 @@ pub(crate) struct Namespace {
     /// The Namespace object, if Namespaces are watched.
     pub(super) record: Option<NamespaceRecord>,
     /// The defaults of its team, if there are any.
-    pub(super) team: Option<Box<TeamRecord>>,
+    pub(super) team: Option<Box<DefaultsSource>>,
     /// The defaults for the objects in it, from the record, the team, and the default schedule of the
     /// controller. `None` too if there is neither a record nor a team.
     pub(super) defaults: Option<Arc<Annotations>>,
@@ -29,33 +29,41 @@ pub(crate) struct Namespace {
 
 /// A Namespace object, whose annotations are defaults for the objects in it.
 pub(crate) struct NamespaceRecord {
-    pub(super) uid: Box<str>,
-    pub(super) annotations: Arc<Annotations>,
-    pub(super) version: Version,
+    pub(super) source: DefaultsSource,
     pub(super) watch: WatchId,
     /// Whether it is being deleted.
     pub(super) is_terminating: bool,
     /// Whether it was deleted, and no new Namespace with the same name was observed since.
     pub(super) is_gone: bool,
-    /// Why the annotations are invalid. It was reported.
+}
+
+/// The annotations of a Namespace, or the keys and values in the ConfigMap of a team.
+pub(crate) struct DefaultsSource {
+    pub(super) uid: Box<str>,
+    pub(super) version: Version,
+    pub(super) annotations: Arc<Annotations>,
+    /// Why they are invalid. It was reported.
     pub(super) error: Option<String>,
 }
 
-impl NamespaceRecord {
-    /// Whether it exists and has invalid annotations.
-    pub(super) const fn is_invalid(&self) -> bool {
-        self.error.is_some() && !self.is_gone
+impl DefaultsSource {
+    /// Sets why the defaults are invalid. Returns the rejection, if it was not reported yet.
+    pub(super) fn set_error(
+        &mut self,
+        error: Option<String>,
+        about: EventObject,
+    ) -> Option<RejectedDefaults> {
+        let reported = mem::replace(&mut self.error, error.clone());
+        let error = error.filter(|_| self.error != reported)?;
+        Some(RejectedDefaults { about, error })
     }
 }
 
-/// The ConfigMap of a team.
-pub(crate) struct TeamRecord {
-    pub(super) uid: Box<str>,
-    pub(super) version: Version,
-    /// Its keys and values.
-    pub(super) annotations: Arc<Annotations>,
-    /// Why the values are invalid. It was reported.
-    pub(super) error: Option<String>,
+/// The rejected annotations of a Namespace, or the rejected defaults of a team.
+pub(crate) struct RejectedDefaults {
+    /// The Namespace or the ConfigMap.
+    pub(crate) about: EventObject,
+    pub(crate) error: String,
 }
 
 /// The object to which a name belongs.
@@ -182,12 +190,12 @@ impl Namespace {
 
     /// Whether the annotations of the Namespace or the team's defaults are invalid.
     pub(super) fn is_invalid(&self) -> bool {
-        let is_team_invalid = self.team.as_ref().is_some_and(|team| team.error.is_some());
-        is_team_invalid
-            || self
-                .record
-                .as_ref()
-                .is_some_and(NamespaceRecord::is_invalid)
+        let record = self.record.as_ref().filter(|record| !record.is_gone);
+        let mut sources = record
+            .map(|record| &record.source)
+            .into_iter()
+            .chain(self.team.as_deref());
+        sources.any(|source| source.error.is_some())
     }
 
     /// Whether any object in the namespace is scheduled.

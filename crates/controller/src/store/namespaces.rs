@@ -1,7 +1,7 @@
 //! All namespaces, and the defaults that their Namespace objects and the ConfigMaps of their teams give to
 //! the objects in them. Objects whose defaults are not known yet are not decided about.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, mem, sync::Arc};
 
 use dayshift_cluster::{
     decode::Version,
@@ -19,7 +19,7 @@ use crate::{
     ids::WatchId,
     settings::{Settings, Watched},
     store::{
-        namespace::{Namespace, NamespaceRecord, TeamRecord},
+        namespace::{DefaultsSource, Namespace, NamespaceRecord, RejectedDefaults},
         watches::{Knowledge, ObservationOrigin, WatchState, Watches},
     },
 };
@@ -40,13 +40,6 @@ pub(crate) struct Namespaces {
     are_selected: bool,
     /// Whether Namespaces and the controller have defaults for objects.
     inheritance: Inheritance,
-}
-
-/// The rejected annotations of a Namespace, or the rejected defaults of a team.
-pub(crate) struct RejectedDefaults {
-    /// The Namespace or the ConfigMap.
-    pub(crate) about: EventObject,
-    pub(crate) error: String,
 }
 
 /// The effect of an observation on the defaults of the objects in a namespace.
@@ -165,22 +158,21 @@ impl Namespaces {
         self.invalid = 0;
         for (name, namespace) in &mut self.by_name {
             if let Some(record) = &mut namespace.record
+                && let source = &mut record.source
                 && inheritance.from_namespaces
-                && predicate(&record.annotations, record.error.as_ref())
+                && predicate(&source.annotations, source.error.as_ref())
             {
-                let error = text(problems(&record.annotations, inheritance, context));
-                let reported = std::mem::replace(&mut record.error, error.clone());
-                let error = error.filter(|_| !record.is_gone);
-                let about = EventObject::namespace(Arc::clone(name), (&*record.uid).into());
-                rejected.extend(RejectedDefaults::new(about, error, reported.as_deref()));
+                let error = text(problems(&source.annotations, inheritance, context));
+                let about = EventObject::namespace(Arc::clone(name), (&*source.uid).into());
+                let new = source.set_error(error, about);
+                rejected.extend(new.filter(|_| !record.is_gone));
             }
             if let Some(team) = &mut namespace.team
                 && predicate(&team.annotations, team.error.as_ref())
             {
                 let error = text(inheritance.team_problem(&team.annotations, context));
-                let reported = std::mem::replace(&mut team.error, error.clone());
                 let about = EventObject::team_defaults(Arc::clone(name), (&*team.uid).into());
-                rejected.extend(RejectedDefaults::new(about, error, reported.as_deref()));
+                rejected.extend(team.set_error(error, about));
             }
             self.invalid += usize::from(namespace.is_invalid());
         }
@@ -197,7 +189,7 @@ impl Namespaces {
         };
         let is_forbidden = || {
             let record = self.record(namespace);
-            record.is_some_and(|record| !allows_team(&record.annotations))
+            record.is_some_and(|record| !allows_team(&record.source.annotations))
         };
         let of_team = known(Watched::TeamDefaults).filter(|_| !is_forbidden());
         known(Watched::Namespaces).max(of_team)
@@ -219,10 +211,9 @@ impl Namespaces {
         let Some(known) = self.by_name.get(namespace) else {
             return 0;
         };
-        let record = known.record.as_ref().map(|record| &record.annotations);
-        let team = known.team.as_ref().map(|team| &team.annotations);
-        let both = record.into_iter().chain(team);
-        both.map(|annotations| annotations.counted_bytes()).sum()
+        let record = known.record.as_ref().map(|record| &record.source);
+        let both = record.into_iter().chain(known.team.as_deref());
+        both.map(|source| source.annotations.counted_bytes()).sum()
     }
 
     /// Applies the ConfigMap of a team; `None` if it was deleted.
@@ -245,7 +236,6 @@ impl Namespaces {
         source: ObjectSource,
     ) -> NamespaceChange {
         let known = self.by_name.entry(Arc::clone(name)).or_default();
-        let mut reported = None;
         if let Some(team) = &mut known.team {
             if source == ObjectSource::Change && observed.version.is_before(team.version) {
                 return NamespaceChange::default();
@@ -255,23 +245,25 @@ impl Namespaces {
                 team.uid = observed.uid;
                 return NamespaceChange::default();
             }
-            reported = team.error.take();
         }
-        let annotations = Arc::new(observed.annotations);
-        let problem = self.inheritance.team_problem(&annotations, &self.context);
-        let error = problem.map(|problem| problem.text(&self.prefix));
         let about = EventObject::team_defaults(Arc::clone(name), (&*observed.uid).into());
-        known.team = Some(Box::new(TeamRecord {
+        let mut team = DefaultsSource {
             uid: observed.uid,
             version: observed.version,
-            annotations,
-            error: error.clone(),
-        }));
+            annotations: Arc::new(observed.annotations),
+            error: known.team.take().and_then(|before| before.error),
+        };
+        let problem = self
+            .inheritance
+            .team_problem(&team.annotations, &self.context);
+        let error = problem.map(|problem| problem.text(&self.prefix));
+        let rejected = team.set_error(error, about);
+        known.team = Some(Box::new(team));
         update_defaults(&self.inheritance, name, known);
         NamespaceChange {
             is_changed: true,
             has_entered: false,
-            rejected: RejectedDefaults::new(about, error, reported.as_deref()),
+            rejected,
         }
     }
 
@@ -297,7 +289,7 @@ impl Namespaces {
 
     /// The UID of a Namespace; empty if unknown.
     pub(crate) fn uid(&self, namespace: &str) -> &str {
-        self.record(namespace).map_or("", |record| &record.uid)
+        self.record(namespace).map_or("", |record| &record.source.uid)
     }
 
     /// Whether a selector limits the scope to matching Namespaces.
@@ -342,55 +334,49 @@ impl Namespaces {
         namespace: &ObservedNamespace,
         origin: ObservationOrigin,
     ) -> NamespaceChange {
-        let has_no_effect = namespace.annotations.is_empty() && !self.are_selected;
         let is_new = self.record(&namespace.name).is_none();
         if is_new && !origin.is_list() && self.is_late(namespace.version, origin.watch) {
             return NamespaceChange::default();
         }
-        if is_new && has_no_effect {
-            self.set_record(namespace, origin.watch);
-            return NamespaceChange::default();
-        }
-        let about = || EventObject::from(namespace);
-        let mut has_returned = false;
         let known = self.by_name.get_mut(&*namespace.name);
         if let Some(known) = known.and_then(|known| known.record.as_mut()) {
             known.watch = origin.watch;
-            if !origin.is_list() && namespace.version.is_before(known.version) {
+            if !origin.is_list() && namespace.version.is_before(known.source.version) {
                 return NamespaceChange::default();
             }
-            has_returned = std::mem::take(&mut known.is_gone);
+            let has_returned = mem::take(&mut known.is_gone);
             known.is_terminating = namespace.deleting;
             if namespace.deleting {
                 return NamespaceChange::default();
             }
-            known.version = namespace.version;
-            known.uid.clone_from(&namespace.uid);
-            if *known.annotations == namespace.annotations {
-                let error = known.error.clone().filter(|_| has_returned);
+            let source = &mut known.source;
+            source.version = namespace.version;
+            source.uid.clone_from(&namespace.uid);
+            // An error is reported again if the Namespace was deleted and created again.
+            let error = source.error.take_if(|_| has_returned);
+            if *source.annotations == namespace.annotations {
                 return NamespaceChange {
                     is_changed: has_returned,
                     has_entered: has_returned,
-                    rejected: RejectedDefaults::new(about(), error, None),
+                    rejected: error
+                        .and_then(|error| source.set_error(Some(error), namespace.into())),
                 };
             }
         }
-        let (error, reported) = self.set_record(namespace, origin.watch);
-        // An error is reported again if the Namespace was deleted and created again.
-        let reported = reported.filter(|_| !has_returned);
+        let has_no_effect = namespace.annotations.is_empty() && !self.are_selected;
         NamespaceChange {
-            is_changed: true,
+            is_changed: !is_new || !has_no_effect,
             has_entered: is_new && self.are_selected,
-            rejected: RejectedDefaults::new(about(), error, reported.as_deref()),
+            rejected: self.set_record(namespace, origin.watch),
         }
     }
 
-    /// Replaces the record of a Namespace. Returns the new and the former error.
+    /// Replaces the record of a Namespace. Returns the rejection, if it was not reported yet.
     fn set_record(
         &mut self,
         namespace: &ObservedNamespace,
         watch: WatchId,
-    ) -> (Option<String>, Option<String>) {
+    ) -> Option<RejectedDefaults> {
         let has_none = namespace.annotations.is_empty();
         let annotations = if has_none {
             self.no_annotations.clone()
@@ -401,20 +387,24 @@ impl Namespaces {
             .then(|| problems(&annotations, &self.inheritance, &self.context))
             .flatten();
         let error = problem.map(|problem| problem.text(&self.prefix));
-        let record = NamespaceRecord {
+        let name = self.name(&namespace.name);
+        let known = self.by_name.entry(Arc::clone(&name)).or_default();
+        let before = known.record.take();
+        let mut source = DefaultsSource {
             uid: namespace.uid.clone(),
-            annotations,
             version: namespace.version,
+            annotations,
+            error: before.and_then(|before| before.source.error),
+        };
+        let rejected = source.set_error(error, namespace.into());
+        known.record = Some(NamespaceRecord {
+            source,
             watch,
             is_terminating: namespace.deleting,
             is_gone: false,
-            error: error.clone(),
-        };
-        let name = self.name(&namespace.name);
-        let known = self.by_name.entry(Arc::clone(&name)).or_default();
-        let before = known.record.replace(record);
+        });
         update_defaults(&self.inheritance, &name, known);
-        (error, before.and_then(|before| before.error))
+        rejected
     }
 
     /// Applies that a Namespace was deleted, or no longer matches the selector. Without a selector, it
@@ -429,7 +419,7 @@ impl Namespaces {
             let has_objects = known.has_scheduled();
             if let Some(record) = &mut known.record
                 && !are_selected
-                && !record.annotations.is_empty()
+                && !record.source.annotations.is_empty()
                 && has_objects
             {
                 record.is_gone = true;
@@ -450,8 +440,9 @@ impl Namespaces {
         let known = self.by_name.get_mut(namespace);
         if let Some(record) = known.and_then(|known| known.record.take()) {
             let newest = self.gone_versions.entry(record.watch).or_default();
-            if *newest == Version::default() || newest.is_before(record.version) {
-                *newest = record.version;
+            let version = record.source.version;
+            if *newest == Version::default() || newest.is_before(version) {
+                *newest = version;
             }
         }
         // The team's defaults are those of a Namespace without annotations from now on.
@@ -503,17 +494,10 @@ impl Namespaces {
     }
 }
 
-impl RejectedDefaults {
-    /// Returns `None` without an error, and if the same error was reported before.
-    fn new(about: EventObject, error: Option<String>, reported: Option<&str>) -> Option<Self> {
-        let error = error.filter(|error| reported != Some(error))?;
-        Some(Self { about, error })
-    }
-}
-
 /// Computes the defaults of a namespace again. Returns whether they have changed.
 fn update_defaults(inheritance: &Inheritance, name: &str, namespace: &mut Namespace) -> bool {
-    let record = namespace.record.as_ref().map(|record| &record.annotations);
+    let record = namespace.record.as_ref();
+    let record = record.map(|record| &record.source.annotations);
     let team = namespace.team.as_ref().map(|team| &team.annotations);
     let in_force = inheritance.in_force(name, record, team);
     let is_changed = namespace.defaults != in_force;
