@@ -113,14 +113,12 @@ struct ObjectText {
 #[derive(Default)]
 struct NamespaceTexts {
     texts: HashMap<u64, Text>,
-    /// The accepted texts, by the age of the oldest object with that text. All of them are older than the
-    /// rejected texts.
-    accepted: BTreeMap<Age, u64>,
-    rejected: BTreeMap<Age, u64>,
-    accepted_bytes: usize,
+    /// The texts and their lengths, by the age of the oldest object with that text.
+    by_age: BTreeMap<Age, (u64, usize)>,
+    /// The age of the first text that is rejected, with all newer ones; `None` if all are accepted.
+    limit_age: Option<Age>,
     bytes: usize,
-    /// The texts that were moved in or between the two orders since the last call of
-    /// [`Self::apply_limit`].
+    /// The texts whose age has changed since the last call of [`Self::apply_limit`].
     moved: Vec<u64>,
     /// The bytes of the Namespace's own annotations.
     namespace_bytes: usize,
@@ -277,25 +275,20 @@ impl NamespaceTexts {
 
     /// Adds an object. Its text is accepted or rejected by [`Self::apply_limit`].
     fn add(&mut self, id: Id, entry: &ObjectText, bytes: usize) {
-        let age = entry.age.clone();
-        let Some(text) = self.texts.get_mut(&entry.text) else {
-            let text = Text {
+        let text = self.texts.entry(entry.text).or_insert_with(|| {
+            self.bytes += bytes;
+            Text {
                 bytes,
                 rejected: None,
-                objects: [(age.clone(), id)].into(),
-            };
-            self.bytes += bytes;
-            self.texts.insert(entry.text, text);
-            self.attach(age, entry.text, bytes);
-            return;
-        };
+                objects: BTreeMap::new(),
+            }
+        });
         let oldest = text.objects.keys().next().cloned();
-        text.objects.insert(age.clone(), id);
+        text.objects.insert(entry.age.clone(), id);
         // A text is as old as the oldest object with it.
-        if let Some(oldest) = oldest.filter(|oldest| age < *oldest) {
-            let bytes = text.bytes;
-            self.detach(&oldest, bytes);
-            self.attach(age, entry.text, bytes);
+        if oldest.as_ref().is_none_or(|oldest| entry.age < *oldest) {
+            let known = (entry.text, text.bytes);
+            self.set_age(oldest.as_ref(), Some(entry.age.clone()), known);
         }
     }
 
@@ -305,75 +298,59 @@ impl NamespaceTexts {
         };
         let is_oldest = text.objects.keys().next() == Some(&entry.age);
         text.objects.remove(&entry.age);
-        if !is_oldest {
-            return;
-        }
-        let (bytes, next) = (text.bytes, text.objects.keys().next().cloned());
-        self.detach(&entry.age, bytes);
-        match next {
-            Some(age) => self.attach(age, entry.text, bytes),
-            None => {
-                self.bytes -= bytes;
+        if is_oldest {
+            let (next, known) = (
+                text.objects.keys().next().cloned(),
+                (entry.text, text.bytes),
+            );
+            if next.is_none() {
+                self.bytes -= text.bytes;
                 self.texts.remove(&entry.text);
             }
+            self.set_age(Some(&entry.age), next, known);
         }
     }
 
-    /// Removes a text from the order of ages, before its age changes.
-    fn detach(&mut self, age: &Age, bytes: usize) {
-        if self.accepted.remove(age).is_some() {
-            self.accepted_bytes -= bytes;
+    fn set_age(&mut self, before: Option<&Age>, after: Option<Age>, text: (u64, usize)) {
+        if let Some(before) = before {
+            self.by_age.remove(before);
         }
-        self.rejected.remove(age);
+        if let Some(after) = after {
+            self.by_age.insert(after, text);
+        }
+        self.moved.push(text.0);
     }
 
-    /// Inserts a text into the order of ages, as accepted if it is older than all rejected texts.
-    fn attach(&mut self, age: Age, text: u64, bytes: usize) {
-        self.moved.push(text);
-        let first_rejected = self.rejected.keys().next();
-        if first_rejected.is_none_or(|rejected| age < *rejected) {
-            self.accepted_bytes += bytes;
-            self.accepted.insert(age, text);
-        } else {
-            self.rejected.insert(age, text);
-        }
-    }
-
-    /// Moves texts between the accepted and the rejected ones as the limit requires. Reports the objects
-    /// for which something has changed.
+    /// Accepts the oldest texts that fit into the limit together, and rejects the others. Reports the
+    /// objects for which something has changed.
     fn apply_limit(&mut self, limit: usize, changed: &mut Vec<Id>) {
-        let room = limit.saturating_sub(self.namespace_bytes);
-        while self.accepted_bytes > room
-            && let Some((age, text)) = self.accepted.pop_last()
-        {
-            self.accepted_bytes -= self.bytes_of(text);
-            self.rejected.insert(age, text);
-            self.moved.push(text);
-        }
-        while let Some(first) = self.rejected.first_entry()
-            && let Some(known) = self.texts.get(first.get())
-            && self.accepted_bytes + known.bytes <= room
-        {
-            self.accepted_bytes += known.bytes;
-            let (age, text) = first.remove_entry();
-            self.accepted.insert(age, text);
-            self.moved.push(text);
-        }
-        for text in std::mem::take(&mut self.moved) {
+        let mut room = Some(limit.saturating_sub(self.namespace_bytes));
+        let first_rejected = self.by_age.iter().find(|(_, (_, bytes))| {
+            room = room.and_then(|room| room.checked_sub(*bytes));
+            room.is_none()
+        });
+        let new = first_rejected.map(|(age, _)| age.clone());
+        let old = std::mem::replace(&mut self.limit_age, new.clone());
+        // Only texts between the old and the new limit can change.
+        let last = old.clone().zip(new.clone()).map(|(old, new)| old.max(new));
+        let first = old.into_iter().chain(new).min();
+        let between = first
+            .iter()
+            .flat_map(|first| self.by_age.range::<Age, _>(first..));
+        let between = between.take_while(|(age, _)| last.as_ref().is_none_or(|last| *age < last));
+        let mut texts: Vec<u64> = between.map(|(_, (text, _))| *text).collect();
+        texts.append(&mut self.moved);
+        for text in texts {
             let Some(known) = self.texts.get_mut(&text) else {
                 continue;
             };
-            let oldest = known.objects.keys().next();
-            let is_accepted = oldest.is_some_and(|age| self.accepted.contains_key(age));
+            let (oldest, limit_age) = (known.objects.keys().next(), self.limit_age.as_ref());
+            let is_accepted = limit_age.is_none_or(|limit| oldest.is_some_and(|age| age < limit));
             if is_accepted != known.rejected.is_none() {
                 known.rejected = (!is_accepted).then_some(OverBudget { limit });
                 changed.extend(known.objects.values());
             }
         }
-    }
-
-    fn bytes_of(&self, text: u64) -> usize {
-        self.texts.get(&text).map_or(0, |known| known.bytes)
     }
 }
 
