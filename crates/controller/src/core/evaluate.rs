@@ -14,7 +14,7 @@ use crate::{
         Core, Trigger,
         io::{Purpose, Request},
     },
-    gate::{Gate, Verdict},
+    gate::Gate,
     ids::Id,
     object::{
         Object,
@@ -47,7 +47,7 @@ impl Core {
         };
         object.work.clear_failures();
         object.work.clear_due();
-        self.throttle.permissions.withdraw(id);
+        self.throttle.permissions.withdraw(object.name(), id);
         match decision {
             Some(Decision::Wait { due }) => self.wait(id, due),
             Some(Decision::StopsSoon { due, note }) => {
@@ -100,10 +100,7 @@ impl Core {
             self.gate.leave_start(id, store);
             return decision;
         };
-        Some(match self.gate.admit(id, change, store, self.now.wall) {
-            Verdict::Go(change) => Decision::Write(change),
-            Verdict::Hold { until } => Decision::Wait { due: until },
-        })
+        Some(self.gate.admit(id, change, store, self.now.wall))
     }
 
     /// Sends a change if a slot is free. Otherwise, queues the object and drops the change, which is

@@ -548,7 +548,7 @@ impl Core {
         self.boundaries.cancel(&id);
         self.retries.cancel(&id);
         self.readiness.remove(id);
-        self.throttle.remove(id);
+        self.throttle.remove(object.name(), id);
         self.gate.remove(id, &mut object);
         self.stops.leave(id, &mut object);
         self.jobs.remove(id);
@@ -557,7 +557,7 @@ impl Core {
     }
 
     /// Releases the starts that waited only for an object, which has changed or was removed.
-    fn unblock(&mut self, namespace: &str, needed: impl FnOnce() -> Dependency) {
+    fn unblock(&mut self, namespace: &Arc<str>, needed: impl FnOnce() -> Dependency) {
         if self.gate.waiting() == 0 {
             return;
         }

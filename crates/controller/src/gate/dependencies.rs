@@ -1,9 +1,6 @@
 //! The starts that wait for dependencies, by dependency, so that a change of a dependency finds them.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
@@ -17,8 +14,8 @@ use crate::{
 /// The starts that wait for dependencies. The wait of each start is also stored in its object.
 #[derive(Default)]
 pub(super) struct Dependencies {
-    /// The waiting starts by namespace and dependency.
-    needed_by: HashMap<Arc<str>, HashMap<Dependency, BTreeSet<Id>>>,
+    /// Each dependency for which a start waits, with its namespace.
+    needed_by: BTreeSet<(Arc<str>, Dependency, Id)>,
     /// The number of waiting starts.
     waiting: usize,
 }
@@ -31,8 +28,7 @@ impl Dependencies {
 
     /// All waiting starts.
     pub(super) fn ids(&self) -> BTreeSet<Id> {
-        let all = self.needed_by.values().flat_map(HashMap::values);
-        all.flatten().copied().collect()
+        self.needed_by.iter().map(|(.., id)| *id).collect()
     }
 
     /// Records that a start waits. Returns `false` if the same start was waiting before.
@@ -43,12 +39,9 @@ impl Dependencies {
         waiting: &WaitingStart,
     ) -> bool {
         let before = self.cancel(id, object);
-        let needed_by = self
-            .needed_by
-            .entry(Arc::clone(&object.name().namespace))
-            .or_default();
         for one in &waiting.needed {
-            needed_by.entry(one.clone()).or_default().insert(id);
+            let namespace = Arc::clone(&object.name().namespace);
+            self.needed_by.insert((namespace, one.clone(), id));
         }
         self.waiting += 1;
         let start = object.start();
@@ -84,40 +77,34 @@ impl Dependencies {
     pub(super) fn cancel(&mut self, id: Id, object: &mut Object) -> Option<DependencyWait> {
         let waits = object.start.as_mut()?.dependency_wait.take()?;
         self.waiting -= 1;
-        let namespace = &object.name().namespace;
-        if let Some(needed_by) = self.needed_by.get_mut(namespace) {
-            for one in &waits.needed {
-                if let Some(ids) = needed_by.get_mut(one) {
-                    ids.remove(&id);
-                    if ids.is_empty() {
-                        needed_by.remove(one);
-                    }
-                }
-            }
-            if needed_by.is_empty() {
-                self.needed_by.remove(namespace);
-            }
+        for one in &waits.needed {
+            let namespace = Arc::clone(&object.name().namespace);
+            self.needed_by.remove(&(namespace, one.clone(), id));
         }
         Some(waits)
     }
 
-    /// Whether a start waits for this dependency.
-    pub(super) fn has_waiting_start(&self, namespace: &str, needed: &Dependency) -> bool {
-        let needed_by = self.needed_by.get(namespace);
-        needed_by.is_some_and(|needed_by| needed_by.contains_key(needed))
+    /// The starts that wait for this dependency.
+    pub(super) fn waiting_for(&self, namespace: &Arc<str>, needed: &Dependency) -> Vec<Id> {
+        let first = (Arc::clone(namespace), needed.clone(), Id::default());
+        let later = self.needed_by.range(first..);
+        let of_this = later.take_while(|(of, one, _)| of == namespace && one == needed);
+        of_this.map(|(.., id)| *id).collect()
     }
 
     /// Removes a dependency from all waits. Returns the starts that waited only for it. When they are
     /// decided about, all their dependencies are checked again.
     pub(super) fn take_unblocked(
         &mut self,
-        namespace: &str,
+        namespace: &Arc<str>,
         needed: &Dependency,
         store: &mut Store,
     ) -> Vec<Id> {
-        let needed_by = self.needed_by.get_mut(namespace);
-        let ids = needed_by.and_then(|needed_by| needed_by.remove(needed));
-        let mut unblocked = Vec::from_iter(ids.unwrap_or_default());
+        let mut unblocked = self.waiting_for(namespace, needed);
+        for id in &unblocked {
+            let known = (Arc::clone(namespace), needed.clone(), *id);
+            self.needed_by.remove(&known);
+        }
         unblocked.retain(|id| {
             let object = store.get_unpublished(*id);
             let start = object.and_then(|object| object.start.as_mut());

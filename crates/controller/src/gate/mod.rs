@@ -7,7 +7,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::write::EventObject;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Change, Dependency, DependencyState, DueStart, READY_WITHIN, StartWait, UnreadyDependency,
+    Change, Decision, Dependency, DependencyState, DueStart, READY_WITHIN, StartWait,
+    UnreadyDependency,
     events::{EventText, STARTS_WAIT_INTERVAL},
 };
 
@@ -36,18 +37,6 @@ pub(crate) struct Gate {
     slot_limit: TimeDelta,
 }
 
-/// Whether a change can be sent now.
-#[expect(clippy::large_enum_variant, reason = "a verdict is moved only once")]
-pub(crate) enum Verdict {
-    /// The change can be sent.
-    Go(Change),
-    /// The start waits.
-    Hold {
-        /// When to decide again if no dependency changes before.
-        until: Option<DateTime<Utc>>,
-    },
-}
-
 impl Gate {
     /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A started workload
     /// keeps its slot until it is ready, or until its `ready-within` or that of the controller has passed.
@@ -70,22 +59,22 @@ impl Gate {
         self.dependencies.ids().into_iter().collect()
     }
 
-    /// Decides whether a change can be sent now. Only starts wait.
+    /// Decides whether a change can be sent now, or waits until a time. Only starts wait.
     pub(crate) fn admit(
         &mut self,
         id: Id,
         change: Change,
         store: &mut Store,
         now: DateTime<Utc>,
-    ) -> Verdict {
+    ) -> Decision {
         let Some(object) = store.get(id) else {
-            return Verdict::Go(change);
+            return Decision::Write(change);
         };
         let spec = object.parsed.spec();
         let start = spec.and_then(|spec| spec.due_start(&change, &object.observed));
         let Some(start) = start else {
             self.leave_start(id, store);
-            return Verdict::Go(change);
+            return Decision::Write(change);
         };
         // After the wait has ended, the start does not wait again if a dependency becomes unready
         // before it is sent.
@@ -101,7 +90,7 @@ impl Gate {
             None => WaitReason::Slot,
         };
         if reason == WaitReason::Slot && !self.wait_for_slot(id, start, store, now) {
-            return Verdict::Go(with_wait(change, store.get(id)));
+            return Decision::Write(with_wait(change, store.get(id)));
         }
         if let Some(object) = store.get_mut(id) {
             // Boundaries that become due during the wait are not reported as skipped.
@@ -109,7 +98,7 @@ impl Gate {
         }
         let next = change.state.next_at().filter(|next| *next > now);
         let until = next.into_iter().chain(recheck_at).min();
-        Verdict::Hold { until }
+        Decision::Wait { due: until }
     }
 
     /// Checks the dependencies of a start that became due at `due`. If it waits, returns when they should be
@@ -172,7 +161,7 @@ impl Gate {
         store: &mut Store,
         now: DateTime<Utc>,
     ) -> bool {
-        if self.slots.max().is_none() {
+        if self.slots.max.is_none() {
             return false;
         }
         let Some(object) = store.get_unpublished(id) else {
@@ -248,7 +237,7 @@ impl Gate {
 
     /// Applies the readiness of an object to its start slot.
     pub(crate) fn observe(&mut self, id: Id, object: &mut Object, now: DateTime<Utc>) {
-        if self.slots.max().is_some() {
+        if self.slots.max.is_some() {
             let own = if_set(object.parsed.ready_within());
             let within = own.map_or(self.slot_limit, |own| own.min(self.slot_limit));
             self.slots.observe(id, object, within, now);
@@ -257,7 +246,7 @@ impl Gate {
 
     /// Gives a free start slot to the next waiting start, which should then be decided about again.
     pub(crate) fn grant(&mut self, store: &mut Store) -> Option<Id> {
-        self.slots.max()?;
+        self.slots.max?;
         self.slots
             .open_if(|| store.watches.have_all_first_results());
         self.slots.grant(store)
@@ -265,13 +254,13 @@ impl Gate {
 
     /// When the next start slot expires, or the next Event about waiting starts is due.
     pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
-        let both = [self.slots.next_end(), self.notices.next()];
+        let both = [self.slots.ends.next(), self.notices.next()];
         both.into_iter().flatten().min()
     }
 
     /// Frees the start slot of one workload that is not ready in time. Returns `false` if no slot expires now.
     pub(crate) fn end_slot(&mut self, store: &mut Store, now: DateTime<Utc>) -> bool {
-        let Some(id) = self.slots.take_ended(now) else {
+        let Some((id, _)) = self.slots.ends.take_due(now) else {
             return false;
         };
         if let Some(object) = store.get_unpublished(id) {
@@ -287,12 +276,12 @@ impl Gate {
     /// longer wait.
     pub(crate) fn take_unblocked(
         &mut self,
-        namespace: &str,
+        namespace: &Arc<str>,
         needed: &Dependency,
         store: &mut Store,
         now: DateTime<Utc>,
     ) -> Vec<Id> {
-        if !self.dependencies.has_waiting_start(namespace, needed)
+        if self.dependencies.waiting_for(namespace, needed).is_empty()
             || store.dependency_state(namespace, needed, now) == DependencyState::NotReady
         {
             return Vec::new();
@@ -302,7 +291,7 @@ impl Gate {
 
     /// Sends Events on the Namespaces whose starts wait for start slots.
     pub(crate) fn report_waits(&mut self, store: &Store, events: &mut Events, now: Now) {
-        let Some(max) = self.slots.max() else {
+        let Some(max) = self.slots.max else {
             return;
         };
         while let Some((namespace, _)) = self.notices.take_due(now.wall) {

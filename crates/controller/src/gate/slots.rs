@@ -23,7 +23,8 @@ use crate::{
 /// Slots are not stored in the cluster. After a restart, the controller counts the workloads that are
 /// starting according to the first lists.
 pub(super) struct StartSlots {
-    max: Option<NonZeroUsize>,
+    /// The number of slots; `None` for no limit.
+    pub(super) max: Option<NonZeroUsize>,
     /// Whether the first lists have shown which workloads are starting. Before, no slot is given.
     is_open: bool,
     taken: usize,
@@ -37,7 +38,7 @@ pub(super) struct StartSlots {
     waiting: BTreeMap<Arc<str>, usize>,
     last_number: u64,
     /// When each slot of a workload expires.
-    ends: Scheduler<Id, DateTime<Utc>>,
+    pub(super) ends: Scheduler<Id, DateTime<Utc>>,
 }
 
 /// The result of [`StartSlots::acquire`].
@@ -68,11 +69,6 @@ impl StartSlots {
             last_number: 0,
             ends: Scheduler::new(),
         }
-    }
-
-    /// The number of slots; `None` for no limit.
-    pub(super) const fn max(&self) -> Option<NonZeroUsize> {
-        self.max
     }
 
     /// Allows slots to be given if `is_complete` returns that all first lists have ended.
@@ -229,16 +225,6 @@ impl StartSlots {
                 self.free(id, object);
             }
         }
-    }
-
-    /// When the next slot expires.
-    pub(super) fn next_end(&self) -> Option<DateTime<Utc>> {
-        self.ends.next()
-    }
-
-    /// Takes a workload whose slot expires now. The caller should free the slot.
-    pub(super) fn take_ended(&mut self, now: DateTime<Utc>) -> Option<Id> {
-        self.ends.take_due(now).map(|(id, _)| id)
     }
 
     /// Frees the slot of a start that was not made.

@@ -8,6 +8,7 @@ use dayshift_cluster::{
     delays::Delays,
     write::{FailureKind, Unavailable},
 };
+use dayshift_workload::WorkloadRef;
 
 use crate::{
     clock::{backoff::Backoff, guard::Now},
@@ -106,8 +107,8 @@ impl Throttle {
     }
 
     /// Forgets an object.
-    pub(crate) fn remove(&mut self, id: Id) {
-        self.permissions.remove(id);
+    pub(crate) fn remove(&mut self, object: &WorkloadRef, id: Id) {
+        self.permissions.remove(object, id);
         self.health.remove(id);
     }
 }

@@ -2,7 +2,7 @@
 //! retries on behalf of all (a half-open circuit breaker).
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     ops::Bound,
     sync::Arc,
     time::Duration,
@@ -28,14 +28,12 @@ pub(crate) fn permission(object: &WorkloadRef) -> Permission {
 #[derive(Default)]
 pub(crate) struct Permissions {
     missing: BTreeMap<Permission, Missing>,
-    /// The permission of each object that waits or retries.
-    waits: HashMap<Id, Permission>,
     /// Objects that could be patched while the permission was missing for others: a Role can contain
     /// the names of objects. They do not wait.
     granted: BTreeSet<Id>,
 }
 
-/// A missing permission.
+/// A missing permission, for which at least one object waits or retries.
 #[derive(Default)]
 struct Missing {
     backoff: Backoff,
@@ -80,48 +78,39 @@ impl Permissions {
         now: Now,
         random: &mut fastrand::Rng,
     ) -> u32 {
-        let key = permission(object);
         self.granted.remove(&id);
-        let missing = self.missing.entry(key.clone()).or_default();
+        let missing = self.missing.entry(permission(object)).or_default();
         missing.retrying = missing.retrying.filter(|retrying| *retrying != id);
         if missing.retrying.is_none() {
             missing.backoff.fail(&Delays::FORBIDDEN, None, now, random);
             missing.is_armed = true;
         }
         missing.waiting.insert(id);
-        let failures = missing.backoff.failures();
-        self.waits.insert(id, key);
-        failures
+        missing.backoff.failures()
     }
 
     /// Records that a patch of an object was permitted. Returns the objects that waited for the
     /// permission; `None` if it was not missing.
     pub(crate) fn permit(&mut self, object: &WorkloadRef, id: Id) -> Option<BTreeSet<Id>> {
-        if self.waits.is_empty() || self.granted.contains(&id) {
+        if self.missing.is_empty() || self.granted.contains(&id) {
             return None;
         }
         let missing = self.missing.remove(&permission(object))?;
         self.granted.insert(id);
         let mut released = missing.waiting;
         released.extend(missing.retrying);
-        for released in &released {
-            self.waits.remove(released);
-        }
-        self.waits.remove(&id);
         released.remove(&id);
         Some(released)
     }
 
     /// Whether a patch of an object can be sent now. If not, the object waits for the permission.
     pub(crate) fn admits(&mut self, object: &WorkloadRef, id: Id) -> bool {
-        if self.waits.is_empty() || self.granted.contains(&id) {
+        if self.missing.is_empty() || self.granted.contains(&id) {
             return true;
         }
-        let key = permission(object);
-        match self.missing.get_mut(&key) {
+        match self.missing.get_mut(&permission(object)) {
             Some(missing) if missing.retrying != Some(id) => {
                 missing.waiting.insert(id);
-                self.waits.insert(id, key);
                 false
             }
             _ => true,
@@ -147,16 +136,20 @@ impl Permissions {
 
     /// Removes an object that has nothing to send. If it was its turn to retry, the next object retries
     /// instead.
-    pub(crate) fn withdraw(&mut self, id: Id) {
-        let Some(key) = self.waits.remove(&id) else {
+    pub(crate) fn withdraw(&mut self, object: &WorkloadRef, id: Id) {
+        if self.missing.is_empty() {
             return;
-        };
+        }
+        let key = permission(object);
         let Some(missing) = self.missing.get_mut(&key) else {
             return;
         };
-        missing.waiting.remove(&id);
-        missing.retrying = missing.retrying.filter(|retrying| *retrying != id);
-        if missing.retrying.is_some() {
+        let is_retrying = missing
+            .retrying
+            .take_if(|retrying| *retrying == id)
+            .is_some();
+        let is_affected = missing.waiting.remove(&id) || is_retrying;
+        if !is_affected || missing.retrying.is_some() {
             return;
         }
         if missing.waiting.is_empty() {
@@ -167,14 +160,14 @@ impl Permissions {
     }
 
     /// Forgets an object.
-    pub(crate) fn remove(&mut self, id: Id) {
+    pub(crate) fn remove(&mut self, object: &WorkloadRef, id: Id) {
         self.granted.remove(&id);
-        self.withdraw(id);
+        self.withdraw(object, id);
     }
 
     /// Whether no permission is known to be missing.
     pub(crate) fn has_all(&self) -> bool {
-        self.waits.is_empty()
+        self.missing.is_empty()
     }
 }
 
@@ -291,17 +284,17 @@ mod tests {
         for id in 1..=4 {
             fixture.forbid(id);
         }
-        fixture.permissions.remove(Id::new(4));
+        fixture.permissions.remove(&dev(), Id::new(4));
         assert_eq!(fixture.next_due(), [Id::new(1)]);
-        fixture.permissions.withdraw(Id::new(1));
+        fixture.permissions.withdraw(&dev(), Id::new(1));
         assert_eq!(
             fixture.due(),
             [Id::new(2)],
             "the next object retries immediately"
         );
-        fixture.permissions.remove(Id::new(2));
+        fixture.permissions.remove(&dev(), Id::new(2));
         assert_eq!(fixture.due(), [Id::new(3)]);
-        fixture.permissions.remove(Id::new(3));
+        fixture.permissions.remove(&dev(), Id::new(3));
         assert!(fixture.permissions.has_all(), "no object waits");
         assert_eq!(fixture.permissions.next(), None);
     }
@@ -329,7 +322,7 @@ mod tests {
             let (id, now) = (Id::new(number), fixture.now);
             let permissions = &mut fixture.permissions;
             permissions.forbid(&object, id, now, &mut fixture.random);
-            permissions.remove(id);
+            permissions.remove(&object, id);
         }
         let permissions = &fixture.permissions;
         assert!(permissions.missing.is_empty() && permissions.granted.is_empty());
