@@ -41,33 +41,19 @@ pub(crate) enum Placeholder {
 }
 
 impl Placeholder {
-    const ALL: [Self; 10] = [
-        Self::Title,
-        Self::Message,
-        Self::Host,
-        Self::Name,
-        Self::Elapsed,
-        Self::Typical,
-        Self::Until,
-        Self::Opens,
-        Self::Contact,
-        Self::Details,
+    /// All placeholders by their names.
+    const ALL: [(&str, Self); 10] = [
+        ("title", Self::Title),
+        ("message", Self::Message),
+        ("host", Self::Host),
+        ("name", Self::Name),
+        ("elapsed", Self::Elapsed),
+        ("typical", Self::Typical),
+        ("until", Self::Until),
+        ("opens", Self::Opens),
+        ("contact", Self::Contact),
+        ("details", Self::Details),
     ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Title => "title",
-            Self::Message => "message",
-            Self::Host => "host",
-            Self::Name => "name",
-            Self::Elapsed => "elapsed",
-            Self::Typical => "typical",
-            Self::Until => "until",
-            Self::Opens => "opens",
-            Self::Contact => "contact",
-            Self::Details => "details",
-        }
-    }
 }
 
 /// Why a file is not a template.
@@ -87,7 +73,7 @@ impl fmt::Display for TemplateError {
             Self::TooLarge => write!(f, "the page is larger than {MAX_TEMPLATE} bytes"),
             Self::NotClosed => f.write_str("a `{{` has no `}}`"),
             Self::Unknown(name) => {
-                let known = Placeholder::ALL.map(Placeholder::name).join(", ");
+                let known = Placeholder::ALL.map(|(name, _)| name).join(", ");
                 write!(
                     f,
                     "`{name}` is not a placeholder; the placeholders are {known}"
@@ -113,10 +99,9 @@ impl PageTemplate {
         while let Some((html, after)) = rest.split_once("{{") {
             let (name, after) = after.split_once("}}").ok_or(TemplateError::NotClosed)?;
             let name = name.trim();
-            let placeholder = Placeholder::ALL
-                .into_iter()
-                .find(|known| known.name() == name);
-            let placeholder = placeholder.ok_or_else(|| {
+            let mut known = Placeholder::ALL.into_iter();
+            let known = known.find(|(known, _)| *known == name);
+            let (_, placeholder) = known.ok_or_else(|| {
                 let shown = dayshift_text::printable(dayshift_text::cut_chars(name, 40));
                 TemplateError::Unknown(shown)
             })?;
@@ -145,8 +130,8 @@ mod tests {
     #[test]
     fn placeholders_are_replaced() {
         let template = PageTemplate::parse("<h1>{{title}}</h1>{{ details }}!").unwrap();
-        let page = template.render(|placeholder| placeholder.name().to_uppercase());
-        assert_eq!(page, "<h1>TITLE</h1>DETAILS!");
+        let page = template.render(|placeholder| format!("{placeholder:?}"));
+        assert_eq!(page, "<h1>Title</h1>Details!");
         assert_eq!(
             PageTemplate::parse("{a} }}")
                 .unwrap()
@@ -173,9 +158,9 @@ mod tests {
     #[test]
     fn documentation_lists_each_placeholder() {
         let page = include_str!("../../../docs/guides/wake-on-request.md");
-        for placeholder in Placeholder::ALL {
-            let name = format!("| `{{{{{}}}}}` |", placeholder.name());
-            assert!(page.contains(&name), "{name}");
+        for (name, _) in Placeholder::ALL {
+            let row = format!("| `{{{{{name}}}}}` |");
+            assert!(page.contains(&row), "{row}");
         }
     }
 }

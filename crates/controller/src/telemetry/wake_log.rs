@@ -3,10 +3,7 @@
 //! Only the times are recorded, not the users. The log is in memory, so it begins when the controller starts.
 //! A namespace can use only a part of it.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-};
+use std::collections::{HashMap, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::WorkloadRef;
@@ -43,7 +40,6 @@ pub struct WakeHistory {
 pub(super) struct WakeLog {
     since: DateTime<Utc>,
     workloads: HashMap<WorkloadRef, VecDeque<RecordedWake>>,
-    by_namespace: HashMap<Arc<str>, usize>,
 }
 
 impl WakeLog {
@@ -51,7 +47,6 @@ impl WakeLog {
         Self {
             since,
             workloads: HashMap::new(),
-            by_namespace: HashMap::new(),
         }
     }
 
@@ -77,39 +72,23 @@ impl WakeLog {
 
     /// Makes room for a workload if possible.
     fn has_room(&mut self, object: &WorkloadRef, now: DateTime<Utc>) -> bool {
-        let used = |log: &Self| {
-            log.by_namespace
-                .get(&object.namespace)
-                .copied()
-                .unwrap_or(0)
-        };
-        let is_full =
-            |log: &Self| log.workloads.len() >= MAX_WORKLOADS || used(log) >= MAX_OF_NAMESPACE;
-        if is_full(self) {
+        if self.is_full(&object.namespace) {
             let is_recent = |wake: &RecordedWake| wake.until.is_none_or(|end| now - end < KEPT);
-            let old = self.workloads.iter();
-            let old = old.filter(|(_, wakes)| !wakes.back().is_some_and(is_recent));
-            let old: Vec<_> = old.map(|(object, _)| object.clone()).collect();
-            old.iter().for_each(|object| self.remove(object));
+            self.workloads
+                .retain(|_, wakes| wakes.back().is_some_and(is_recent));
         }
-        let has_room = !is_full(self);
-        if has_room {
-            let namespace = Arc::clone(&object.namespace);
-            *self.by_namespace.entry(namespace).or_default() += 1;
-        }
-        has_room
+        !self.is_full(&object.namespace)
+    }
+
+    fn is_full(&self, namespace: &str) -> bool {
+        let all = self.workloads.keys();
+        let of_namespace = all.filter(|object| *object.namespace == *namespace);
+        self.workloads.len() >= MAX_WORKLOADS || of_namespace.count() >= MAX_OF_NAMESPACE
     }
 
     /// Removes a deleted workload.
     pub(super) fn remove(&mut self, object: &WorkloadRef) {
-        if self.workloads.remove(object).is_some()
-            && let Some(count) = self.by_namespace.get_mut(&object.namespace)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.by_namespace.remove(&object.namespace);
-            }
-        }
+        self.workloads.remove(object);
     }
 
     pub(super) fn of(&self, object: &WorkloadRef) -> WakeHistory {
@@ -179,10 +158,6 @@ mod tests {
         assert_eq!(log.of(&of_team(101)).wakes, [], "the share is used up");
         log.begin(&of_team(102), day(30));
         assert_eq!(log.of(&of_team(102)).wakes.len(), 1);
-        assert_eq!(
-            log.by_namespace.values().sum::<usize>(),
-            log.workloads.len()
-        );
         for namespace in 0..1_000 {
             for number in 0..MAX_OF_NAMESPACE {
                 log.begin(
