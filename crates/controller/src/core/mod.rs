@@ -31,7 +31,7 @@ use crate::{
     },
     settings::Settings,
     store::{ObservationOrigin, Store},
-    telemetry::{metrics::Telemetry, readiness::Condition, snapshot::ObjectSnapshot},
+    telemetry::{metrics::Telemetry, readiness::Condition, shapes::gauge_value},
     throttle::Throttle,
 };
 
@@ -79,7 +79,7 @@ pub(crate) struct Core {
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) clock: ClockGuard,
     /// The next boundary of each object, or the end of its override.
-    boundaries: Scheduler<Id, DateTime<Utc>>,
+    pub(crate) boundaries: Scheduler<Id, DateTime<Utc>>,
     /// When the write of each object is retried.
     retries: Scheduler<Id, Duration>,
     pub(crate) store: Store,
@@ -513,7 +513,7 @@ impl Core {
         let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
             return;
         };
-        self.telemetry.clock_skew(skew);
+        self.telemetry.clock_skew.set(Some(skew));
         if change.validity_changed && self.clock.is_wrong() {
             self.telemetry.set(Condition::Clock, false);
             tracing::error!(
@@ -631,42 +631,25 @@ impl Core {
             telemetry.queue_depth(class, depth);
         }
         telemetry.queue_depth("event", self.events.recorder.len());
-        telemetry.next_boundary(self.next_boundary());
-        telemetry.set_waiting_starts(self.gate.waiting());
-        telemetry.invalid_namespaces(self.store.namespaces.invalid());
-    }
-
-    /// The next boundary of all objects.
-    pub(crate) fn next_boundary(&self) -> Option<DateTime<Utc>> {
-        self.boundaries.next()
-    }
-
-    /// Publishes at most `max` of the objects that might have changed. Passes `None` for an object that
-    /// was deleted or is out of scope.
-    pub(crate) fn publish(
-        &mut self,
-        max: usize,
-        now: Now,
-        publish: impl FnMut(Id, Option<ObjectSnapshot>),
-    ) {
-        self.store.publish(max, now.wall, publish);
-    }
-
-    /// Whether objects that might have changed are still unpublished.
-    pub(crate) const fn has_unpublished(&self) -> bool {
-        self.store.has_unpublished()
+        let next = self.boundaries.next();
+        telemetry.next_boundary.set(next.map(|at| at.timestamp()));
+        for (gauge, count) in [
+            (&telemetry.waiting_starts, self.gate.waiting()),
+            (
+                &telemetry.invalid_namespaces,
+                self.store.namespaces.invalid(),
+            ),
+        ] {
+            gauge.set(gauge_value(count));
+        }
     }
 
     /// Returns `true` once: when the controller is ready and all objects are published.
     pub(crate) fn take_ready(&mut self) -> bool {
-        let is_due = !self.is_ready_logged && self.telemetry.is_ready() && !self.has_unpublished();
+        let is_due =
+            !self.is_ready_logged && self.telemetry.is_ready() && !self.store.has_unpublished();
         self.is_ready_logged |= is_due;
         is_due
-    }
-
-    /// The number of requests in flight.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.flight.len()
     }
 
     /// Whether shutdown is complete: no request is in flight anymore.

@@ -310,7 +310,7 @@ impl Core {
         };
         let (watched, name) = (known.watched.clone(), known.namespace.clone());
         let is_first = !known.has_first_result;
-        self.telemetry.watch_restart();
+        self.telemetry.watch_restarts.inc();
         self.store.watches.failed(watch, error, self.now.elapsed);
         match error.absence() {
             Some(_) => self.add_waiting_starts_to_agenda(),

@@ -111,13 +111,13 @@ impl Driver {
                 }
                 calendars = self.calendars.changed() => Input::Calendars(calendars),
                 schedules = self.schedules.changed() => Input::Schedules(schedules),
-                () = yield_now(), if self.core.has_unpublished() => Input::Tick,
+                () = yield_now(), if self.core.store.has_unpublished() => Input::Tick,
                 () = self.clocks.doze_until(wake) => Input::Tick,
             };
         }
         let (now, _) = self.step(Input::Shutdown);
         self.publish(now);
-        tracing::info!(in_flight = self.core.in_flight(), "shutting down");
+        tracing::info!(in_flight = self.core.flight.len(), "shutting down");
         if timeout(GRACE, self.finish()).await.is_err() {
             tracing::warn!("aborted requests that took too long");
         }
@@ -162,14 +162,14 @@ impl Driver {
         self.telemetry.record_step(instant);
         let at = (now.wall, instant);
         let publisher = &self.publisher;
-        self.core
-            .publish(MAX_PUBLISHED, now, |id, snapshot| match snapshot {
-                Some(snapshot) => publisher.publish(id, snapshot, at),
-                None => publisher.remove(id, at),
-            });
+        let store = &mut self.core.store;
+        store.publish(MAX_PUBLISHED, now.wall, |id, snapshot| match snapshot {
+            Some(snapshot) => publisher.publish(id, snapshot, at),
+            None => publisher.remove(id, at),
+        });
         if self.core.take_ready() {
             let objects = Arc::clone(self.publisher.objects());
-            log_ready(objects, self.core.next_boundary(), &self.core.settings);
+            log_ready(objects, self.core.boundaries.next(), &self.core.settings);
         }
     }
 }

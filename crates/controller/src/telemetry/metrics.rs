@@ -53,15 +53,15 @@ pub struct Telemetry {
     transition_lateness: Lateness,
     request_lateness: Lateness,
     by_namespace: ByNamespace,
-    invalid_namespaces: Gauge,
+    pub(crate) invalid_namespaces: Gauge,
     overdue: Gauge,
     without_requests: Gauge,
-    next_boundary: OptionalGauge<i64>,
+    pub(crate) next_boundary: OptionalGauge<i64>,
     api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
-    watch_restarts: Counter,
+    pub(crate) watch_restarts: Counter,
     watch_up: Family<Labels<1, String>, Gauge>,
     queue_depth: Family<Labels<1>, Gauge>,
-    clock_skew: OptionalGauge<f64>,
+    pub(crate) clock_skew: OptionalGauge<f64>,
     pub(crate) boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
@@ -69,7 +69,7 @@ pub struct Telemetry {
     are_calendars_valid: CalendarGauge,
     are_schedules_valid: OptionalGauge<i64>,
     not_ready: Gauge,
-    waiting_starts: Gauge,
+    pub(crate) waiting_starts: Gauge,
     start_durations: Family<Labels<1, String>, Histogram, fn() -> Histogram>,
     jobs: Family<Labels<2>, Counter>,
 }
@@ -294,11 +294,6 @@ impl Telemetry {
             .observe(lateness.as_seconds_f64());
     }
 
-    /// Sets how many Namespaces have rejected annotations.
-    pub fn invalid_namespaces(&self, count: usize) {
-        self.invalid_namespaces.set(gauge_value(count));
-    }
-
     /// Creates the publisher of a controller that starts now. It replaces the objects of an earlier
     /// controller.
     pub(crate) fn publisher(&self, clock: &Clock, settings: &Settings) -> Publisher {
@@ -315,11 +310,6 @@ impl Telemetry {
         self.heartbeat.is_alive(now)
     }
 
-    /// Sets the next boundary of all workloads; `None` if there is none.
-    pub fn next_boundary(&self, at: Option<DateTime<Utc>>) {
-        self.next_boundary.set(at.map(|at| at.timestamp()));
-    }
-
     /// Counts a request to the API server with the HTTP status of its response; `None` without a
     /// response. `verb` is a Kubernetes verb: get, list, watch, patch or create.
     pub fn api_request(&self, verb: &'static str, status: Option<u16>) {
@@ -327,11 +317,6 @@ impl Telemetry {
         self.api_requests
             .get_or_create(&[("verb", verb.into()), ("code", code)])
             .inc();
-    }
-
-    /// Counts a watch that failed and will be restarted.
-    pub fn watch_restart(&self) {
-        self.watch_restarts.inc();
     }
 
     /// Sets whether all objects of a kind in scope are being watched.
@@ -344,11 +329,6 @@ impl Telemetry {
     pub fn queue_depth(&self, class: &'static str, count: usize) {
         let gauge = self.queue_depth.get_or_create(&[("class", class)]);
         gauge.set(gauge_value(count));
-    }
-
-    /// Sets how many seconds this clock is ahead of the API server's.
-    pub fn clock_skew(&self, seconds: f64) {
-        self.clock_skew.set(Some(seconds));
     }
 
     /// Counts an Event with this outcome.
@@ -396,11 +376,6 @@ impl Telemetry {
     /// Sets whether the file of named schedules is valid.
     pub fn set_schedules_valid(&self, are_valid: bool) {
         self.are_schedules_valid.set(Some(are_valid.into()));
-    }
-
-    /// Sets the number of waiting starts.
-    pub(crate) fn set_waiting_starts(&self, count: usize) {
-        self.waiting_starts.set(gauge_value(count));
     }
 
     /// Records that an object became ready, and the time from the sending of its start to readiness.

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use chrono::{DateTime, TimeDelta};
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Action;
 use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::Instant;
@@ -31,15 +31,16 @@ fn recorded_values_appear_in_the_rendered_metrics() {
     telemetry.transition_lateness(Action::Start, TimeDelta::milliseconds(4));
     telemetry.transition(Action::Stop, Outcome::Conflict);
     telemetry.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
-    telemetry.invalid_namespaces(1);
-    telemetry.next_boundary("2026-11-20T19:00:00Z".parse().ok());
+    telemetry.invalid_namespaces.set(1);
+    let boundary: DateTime<Utc> = "2026-11-20T19:00:00Z".parse().unwrap();
+    telemetry.next_boundary.set(Some(boundary.timestamp()));
     telemetry.api_request("patch", Some(200));
     telemetry.api_request("patch", Some(200));
     telemetry.api_request("list", None);
-    telemetry.watch_restart();
+    telemetry.watch_restarts.inc();
     telemetry.set_watch_up("StatefulSet", true);
     telemetry.queue_depth("transition", 7);
-    telemetry.clock_skew(-0.25);
+    telemetry.clock_skew.set(Some(-0.25));
     telemetry.event(EventOutcome::Sent);
 
     let text = telemetry.render();
@@ -79,8 +80,8 @@ fn recorded_values_appear_in_the_rendered_metrics() {
 #[test]
 fn metrics_with_unknown_values_have_no_series() {
     let telemetry = telemetry();
-    telemetry.next_boundary("2026-11-20T19:00:00Z".parse().ok());
-    telemetry.next_boundary(None);
+    telemetry.next_boundary.set(Some(1));
+    telemetry.next_boundary.set(None);
     for name in [
         "dayshift_next_boundary_timestamp_seconds",
         "dayshift_clock_skew_seconds",

@@ -22,10 +22,10 @@ pub(crate) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N
 
 /// A gauge without labels that has no series while its value is unknown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OptionalGauge<V>(Arc<Mutex<Option<V>>>);
+pub(crate) struct OptionalGauge<V>(Arc<Mutex<Option<V>>>);
 
 impl<V> OptionalGauge<V> {
-    pub(super) fn set(&self, value: Option<V>) {
+    pub(crate) fn set(&self, value: Option<V>) {
         *lock(&self.0) = value;
     }
 }

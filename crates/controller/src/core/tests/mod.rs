@@ -213,7 +213,7 @@ fn deleted_objects_leave_no_state() {
     let core = &rig.core;
     let left = (core.store.len(), core.store.namespaces.len());
     assert_eq!(left, (0, 0));
-    assert!(core.next_boundary().is_none());
+    assert!(core.boundaries.next().is_none());
     assert!(core.boundaries.is_empty() && core.retries.is_empty());
 }
 

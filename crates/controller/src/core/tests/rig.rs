@@ -166,7 +166,9 @@ impl Rig {
             let words = self.describe(effect);
             self.effects.push(words);
         }
-        self.core.publish(usize::MAX, self.now, |_, _| {});
+        self.core
+            .store
+            .publish(usize::MAX, self.now.wall, |_, _| {});
     }
 
     fn describe(&mut self, effect: Effect) -> String {
