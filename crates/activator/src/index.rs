@@ -184,13 +184,13 @@ impl ClusterIndex {
         mem::take(&mut self.over_budget)
     }
 
-    /// Whether an object of this size is kept in place of one of `old` bytes.
-    fn fits(&mut self, namespace: &Arc<str>, old: usize, new: usize) -> bool {
-        let fits = self.budget.replace(namespace, old, new);
+    /// Whether an object of this size can be added.
+    fn fits(&mut self, namespace: &Arc<str>, size: usize) -> bool {
+        let fits = self.budget.add(namespace, size);
         if !fits {
             self.over_budget.insert(Arc::clone(namespace));
-            let smallest = self.ignored.entry(Arc::clone(namespace)).or_insert(new);
-            *smallest = new.min(*smallest);
+            let smallest = self.ignored.entry(Arc::clone(namespace)).or_insert(size);
+            *smallest = size.min(*smallest);
         }
         fits
     }
@@ -208,56 +208,44 @@ impl ClusterIndex {
     }
 
     fn set_workload(&mut self, kind: &Kind, name: &ObjectName, object: WithPodLabels) {
+        self.remove_workload(kind, name);
         let WithPodLabels {
             workload,
             labels,
             failure,
         } = object;
         // Most workloads have no dayshift annotations.
-        let observed = workload.concerns(&self.prefix);
-        let observed = observed.then(|| needed(workload.observe(kind, &self.prefix)));
-        let observed = observed.filter(|(observed, _)| {
-            let is_short = labels_size(&labels) <= MAX_LABELS;
-            if !is_short {
-                tracing::debug!(object = %observed.object, "its pod labels are too long");
-            }
-            is_short
-        });
-        let Some((observed, recorded)) = observed else {
-            return self.remove_workload(kind, name);
-        };
-        let namespace = &name.namespace;
-        let key = (kind.clone(), Arc::clone(&name.name));
-        let in_namespace = self.workloads.get(namespace);
-        let old = in_namespace.and_then(|workloads| workloads.get(&key));
-        let old = old.map_or(0, KnownWorkload::size);
+        if !workload.concerns(&self.prefix) {
+            return;
+        }
+        let (observed, recorded) = needed(workload.observe(kind, &self.prefix));
+        if labels_size(&labels) > MAX_LABELS {
+            tracing::debug!(object = %observed.object, "its pod labels are too long");
+            return;
+        }
         let known = KnownWorkload {
             observed,
             recorded,
             labels,
             failure,
         };
-        if self.fits(namespace, old, known.size()) {
-            let in_namespace = self.workloads.entry(Arc::clone(namespace));
+        if self.fits(&name.namespace, known.size()) {
+            let in_namespace = self.workloads.entry(Arc::clone(&name.namespace));
+            let key = (kind.clone(), Arc::clone(&name.name));
             in_namespace.or_default().insert(key, known);
-        } else {
-            self.forget_workload(kind, name);
         }
     }
 
     fn remove_workload(&mut self, kind: &Kind, name: &ObjectName) {
-        if let Some(known) = self.forget_workload(kind, name) {
+        let Some(in_namespace) = self.workloads.get_mut(&name.namespace) else {
+            return;
+        };
+        if let Some(known) = in_namespace.remove(&(kind.clone(), Arc::clone(&name.name))) {
             self.budget.release(&name.namespace, known.size());
         }
-    }
-
-    fn forget_workload(&mut self, kind: &Kind, name: &ObjectName) -> Option<KnownWorkload> {
-        let in_namespace = self.workloads.get_mut(&name.namespace)?;
-        let known = in_namespace.remove(&(kind.clone(), Arc::clone(&name.name)));
         if in_namespace.is_empty() {
             self.workloads.remove(&name.namespace);
         }
-        known
     }
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
@@ -265,23 +253,21 @@ impl ClusterIndex {
         self.remove_namespace(&observed.name);
         let annotations = known_keys(&observed.annotations);
         let namespace = Arc::from(&*observed.name);
-        if !annotations.is_empty() && self.fits(&namespace, 0, namespace_size(&annotations)) {
+        if !annotations.is_empty() && self.fits(&namespace, namespace_size(&annotations)) {
             self.namespaces.insert(namespace, Arc::new(annotations));
         }
     }
 
     fn remove_namespace(&mut self, namespace: &str) {
-        if let Some((namespace, known)) = self.namespaces.remove_entry(namespace) {
-            self.budget.release(&namespace, namespace_size(&known));
+        if let Some(known) = self.namespaces.remove(namespace) {
+            self.budget.release(namespace, namespace_size(&known));
         }
     }
 
     fn set_service(&mut self, name: ServiceName, known: ServiceInfo) {
-        let old = self.services.get(&name).map(ServiceInfo::size);
-        if self.fits(&name.namespace, old.unwrap_or_default(), known.size()) {
+        self.remove_service(&name);
+        if self.fits(&name.namespace, known.size()) {
             self.services.insert(name, known);
-        } else {
-            self.services.remove(&name);
         }
     }
 
@@ -298,7 +284,7 @@ impl ClusterIndex {
             tracing::debug!(slice = object.name_any(), "an EndpointSlice of no Service");
             return;
         };
-        if self.fits(&service.namespace, 0, known.size()) {
+        if self.fits(&service.namespace, known.size()) {
             let slice = object_name.clone();
             self.services_of_slices.insert(slice, service.clone());
             self.slices.entry(service).or_default().insert(name, known);

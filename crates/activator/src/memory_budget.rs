@@ -29,26 +29,25 @@ impl MemoryBudget {
         MAX_OF_NAMESPACE.min(free).saturating_sub(used)
     }
 
-    /// Replaces an object of `old` bytes by one of `new` bytes. If the new one exceeds a bound, only the old
-    /// one is released, and the result is false.
-    pub(crate) fn replace(&mut self, namespace: &Arc<str>, old: usize, new: usize) -> bool {
-        let of_namespace = self.by_namespace.get(namespace).copied();
-        let others = of_namespace.unwrap_or_default().saturating_sub(old);
-        self.all = self.all.saturating_sub(old);
-        let free = MAX_ALL.saturating_sub(self.all);
-        let fits = others + new <= MAX_OF_NAMESPACE.min(free);
-        let kept = if fits { new } else { 0 };
-        self.all += kept;
-        match others + kept {
-            0 => self.by_namespace.remove(namespace),
-            bytes => self.by_namespace.insert(Arc::clone(namespace), bytes),
-        };
+    /// Adds an object. Returns `false` if it exceeds a bound.
+    pub(crate) fn add(&mut self, namespace: &Arc<str>, bytes: usize) -> bool {
+        let fits = bytes <= self.room(namespace);
+        if fits {
+            self.all += bytes;
+            *self.by_namespace.entry(Arc::clone(namespace)).or_default() += bytes;
+        }
         fits
     }
 
-    /// Releases an object.
-    pub(crate) fn release(&mut self, namespace: &Arc<str>, bytes: usize) {
-        self.replace(namespace, bytes, 0);
+    /// Releases an object that was added.
+    pub(crate) fn release(&mut self, namespace: &str, bytes: usize) {
+        self.all -= bytes;
+        if let Some(used) = self.by_namespace.get_mut(namespace) {
+            *used -= bytes;
+            if *used == 0 {
+                self.by_namespace.remove(namespace);
+            }
+        }
     }
 }
 
@@ -60,12 +59,12 @@ mod tests {
     fn namespace_over_its_budget_does_not_reduce_that_of_others() {
         let mut budget = MemoryBudget::default();
         let [greedy, team] = ["greedy", "team"].map(Arc::from);
-        let kept = (0..1_700).filter(|_| budget.replace(&greedy, 0, 8 << 10));
+        let kept = (0..1_700).filter(|_| budget.add(&greedy, 8 << 10));
         assert_eq!(kept.count(), 512);
-        assert!(budget.replace(&team, 0, 8 << 10));
+        assert!(budget.add(&team, 8 << 10));
         // A larger version of an object is not kept, and a smaller one is.
-        assert!(!budget.replace(&greedy, 8 << 10, 9 << 10));
-        assert!(budget.replace(&greedy, 0, 7 << 10));
+        budget.release(&greedy, 8 << 10);
+        assert!(!budget.add(&greedy, 9 << 10) && budget.add(&greedy, 7 << 10));
     }
 
     #[test]
@@ -73,7 +72,7 @@ mod tests {
         let mut budget = MemoryBudget::default();
         for number in 0..1_000 {
             let namespace = Arc::from(format!("ns-{number}"));
-            while budget.replace(&namespace, 0, 64 << 10) {}
+            while budget.add(&namespace, 64 << 10) {}
         }
         assert!(budget.all <= MAX_ALL, "{}", budget.all);
         let bytes: usize = budget.by_namespace.values().sum();
@@ -84,7 +83,7 @@ mod tests {
     fn released_objects_occupy_no_memory() {
         let mut budget = MemoryBudget::default();
         let team = Arc::from("team");
-        assert!(budget.replace(&team, 0, 100));
+        assert!(budget.add(&team, 100));
         budget.release(&team, 100);
         assert_eq!((budget.all, budget.by_namespace.len()), (0, 0));
     }
