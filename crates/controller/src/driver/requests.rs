@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, panic::resume_unwind, time::Duration};
 
-use dayshift_cluster::Writer;
+use dayshift_cluster::{
+    Writer,
+    write::{PatchError, ReadError},
+};
 use dayshift_workload::Job;
 use tokio::{
     task::{AbortHandle, JoinSet},
@@ -131,7 +134,9 @@ async fn run_jobs_pass(pass: JobsPass, writer: &Writer) -> JobsPassResult {
                 }
             }
             Ok(None) => break None,
-            Err(error) => break Some(error),
+            Err(ReadError::Gone) => break Some(PatchError::Gone),
+            Err(ReadError::Rejected(why)) => break Some(PatchError::Forbidden(why)),
+            Err(ReadError::Unavailable(why)) => break Some(PatchError::Unavailable(why)),
         }
         if cron_jobs.iter().all(|(_, patches)| patches.are_ended()) {
             break None;

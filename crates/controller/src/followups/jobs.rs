@@ -7,10 +7,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::{
-    delays::Delays,
-    write::{PatchError, ReadError},
-};
+use dayshift_cluster::{delays::Delays, write::PatchError};
 use dayshift_workload::{
     DesiredJobs, JobChange, Key, WorkloadRef, desired_jobs, events::EventText,
 };
@@ -44,8 +41,8 @@ pub(crate) struct JobsPassResult {
     pub(crate) namespace: Arc<str>,
     /// The patches of each CronJob's Jobs. If the Jobs could not be listed, those of earlier pages.
     pub(crate) cron_jobs: Vec<(CronJobTarget, JobPatches)>,
-    /// Why the Jobs could not be listed.
-    pub(crate) list_error: Option<ReadError>,
+    /// Why the Jobs could not be listed. A rejected list counts as a missing permission.
+    pub(crate) list_error: Option<PatchError>,
 }
 
 /// The results of the patches of a CronJob's Jobs in one pass. Their size does not depend on the number of Jobs.
@@ -240,13 +237,12 @@ impl Jobs {
         let mut missing_until = None;
         for (target, patches) in cron_jobs {
             self.report_changes(&target, &patches, events, now);
-            let failure = match &list_error {
-                Some(error) => Some(JobsFailure::from_list(error)),
-                None => patches.failure.as_ref().map(JobsFailure::from_patch),
-            };
+            let of_patch = patches.failure.as_ref();
+            let of_patch = of_patch.map(|(job, error)| (format!("{job}: {error}"), error));
+            let of_list = list_error.as_ref().map(|error| (error.to_string(), error));
             let object = store.get_unpublished(target.id);
-            if let Some(failure) = failure {
-                let until = self.fail(&target, &failure, object, events, now);
+            if let Some((why, error)) = of_list.or(of_patch) {
+                let until = self.fail(&target, (&why, error), object, events, now);
                 missing_until = until.or(missing_until);
                 continue;
             }
@@ -274,7 +270,7 @@ impl Jobs {
     fn fail(
         &mut self,
         target: &CronJobTarget,
-        failure: &JobsFailure,
+        (why, error): (&str, &PatchError),
         known: Option<&mut Object>,
         events: &mut Events,
         now: Now,
@@ -285,10 +281,11 @@ impl Jobs {
         }
         cron_job.failures = cron_job.failures.saturating_add(1);
         let failures = cron_job.failures;
-        let then = now.elapsed + failure.delays.delay(failures, &mut self.random);
+        let (reason, delays) = consequences(error);
+        let then = now.elapsed + delays.delay(failures, &mut self.random);
         self.later.set(target.id, then);
-        let (object, why) = (&target.object, &failure.why);
-        let Some(reason) = failure.reason else {
+        let object = &target.object;
+        let Some(reason) = reason else {
             tracing::debug!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
             return None;
         };
@@ -357,39 +354,14 @@ impl Jobs {
     }
 }
 
-/// Why some Jobs are not in the desired state.
-struct JobsFailure {
-    why: String,
-    /// The condition to report; `None` if the next pass will probably succeed.
-    reason: Option<Reason>,
-    delays: &'static Delays,
-}
-
-impl JobsFailure {
-    fn from_list(error: &ReadError) -> Self {
-        let (reason, delays) = match error {
-            ReadError::Rejected(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
-            ReadError::Gone | ReadError::Unavailable(_) => (None, &Delays::OBJECT),
-        };
-        Self {
-            why: error.to_string(),
-            reason,
-            delays,
+/// The condition to report after a failure, and the delays before the next checks. The condition is `None` if
+/// the next check will probably succeed.
+const fn consequences(error: &PatchError) -> (Option<Reason>, &'static Delays) {
+    match error {
+        PatchError::Gone | PatchError::Conflict | PatchError::Unavailable(_) => {
+            (None, &Delays::OBJECT)
         }
-    }
-
-    fn from_patch((job, error): &(Box<str>, PatchError)) -> Self {
-        let (reason, delays) = match error {
-            PatchError::Gone | PatchError::Conflict | PatchError::Unavailable(_) => {
-                (None, &Delays::OBJECT)
-            }
-            PatchError::Rejected(_) => (Some(Reason::JobsFailed), &Delays::REJECTED),
-            PatchError::Forbidden(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
-        };
-        Self {
-            why: format!("{job}: {error}"),
-            reason,
-            delays,
-        }
+        PatchError::Rejected(_) => (Some(Reason::JobsFailed), &Delays::REJECTED),
+        PatchError::Forbidden(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
     }
 }

@@ -30,24 +30,17 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// All conditions, in the order of their declaration.
-    const ALL: [Self; 5] = [
-        Self::Listed,
-        Self::Watching,
-        Self::Reachable,
-        Self::Permitted,
-        Self::Clock,
+    /// All conditions, in the order of their declaration, and the text if one is not met.
+    const ALL: [(Self, &str); 5] = [
+        (Self::Listed, "the workloads have not been listed yet"),
+        (Self::Watching, "the workloads are not being watched"),
+        (Self::Reachable, "the API server does not answer or refuses"),
+        (
+            Self::Permitted,
+            "the permission to patch workloads is missing in a namespace",
+        ),
+        (Self::Clock, "the clock is too far from the API server's"),
     ];
-
-    const fn unmet(self) -> &'static str {
-        match self {
-            Self::Listed => "the workloads have not been listed yet",
-            Self::Watching => "the workloads are not being watched",
-            Self::Reachable => "the API server does not answer or refuses",
-            Self::Permitted => "the permission to patch workloads is missing in a namespace",
-            Self::Clock => "the clock is too far from the API server's",
-        }
-    }
 }
 
 /// Every [`Condition`], and whether shutdown has begun.
@@ -61,7 +54,7 @@ pub(crate) struct ReadinessConditions {
 impl ReadinessConditions {
     pub(crate) fn new() -> Self {
         Self {
-            met: Condition::ALL.map(|condition| {
+            met: Condition::ALL.map(|(condition, _)| {
                 let is_initially_met = matches!(condition, Condition::Permitted | Condition::Clock);
                 AtomicBool::new(is_initially_met)
             }),
@@ -96,12 +89,9 @@ impl ReadinessConditions {
         if self.ending.load(Ordering::Relaxed) {
             return Err(vec!["dayshift is shutting down"]);
         }
-        let unmet: Vec<_> = Condition::ALL
-            .into_iter()
-            .zip(&self.met)
-            .filter(|(_, met)| !met.load(Ordering::Relaxed))
-            .map(|(condition, _)| condition.unmet())
-            .collect();
+        let each = Condition::ALL.into_iter().zip(&self.met);
+        let unmet = each.filter(|(_, met)| !met.load(Ordering::Relaxed));
+        let unmet: Vec<_> = unmet.map(|((_, text), _)| text).collect();
         if unmet.is_empty() { Ok(()) } else { Err(unmet) }
     }
 }
