@@ -31,8 +31,6 @@ pub(crate) struct DesiredState {
     pub(crate) routes: Routes,
     /// The EndpointSlices that should exist.
     pub(crate) slices: BTreeMap<SliceName, FallbackSlice>,
-    /// The workloads that can be woken as dependencies, by namespace.
-    pub(crate) needs: BTreeMap<Arc<str>, WakeDependencies>,
     /// The Services that select a workload with `wake-on-request` and are not covered completely.
     pub(crate) problems: BTreeMap<ServiceName, Vec<Problem>>,
     plans: BTreeMap<Arc<str>, NamespacePlan>,
@@ -132,14 +130,13 @@ impl DesiredState {
         changed.extend(due.map(|(namespace, _)| Arc::clone(namespace)));
         let mut must_assign = self.must_assign();
         for namespace in &changed {
-            let needs = self.needs.get(namespace);
-            let plan = NamespacePlan::new(index, settings, namespace, needs, now);
-            let before = self.plans.get(namespace);
-            must_assign |= match before {
-                Some(before) => (&before.requests, &before.hints) != (&plan.requests, &plan.hints),
-                None => !plan.requests.is_empty(),
-            };
-            self.replace(namespace, plan);
+            let before = self.plans.remove(namespace);
+            let plan = NamespacePlan::new(index, settings, namespace, before.as_ref(), now);
+            let before = before.unwrap_or_default();
+            must_assign |= (&before.requests, &before.hints) != (&plan.requests, &plan.hints);
+            if plan.needs != WakeDependencies::default() {
+                self.plans.insert(Arc::clone(namespace), plan);
+            }
         }
         if must_assign {
             changed.extend(self.assign(table));
@@ -149,15 +146,9 @@ impl DesiredState {
         }
     }
 
-    fn replace(&mut self, namespace: &Arc<str>, mut plan: NamespacePlan) {
-        let needs = mem::take(&mut plan.needs);
-        if needs == WakeDependencies::default() {
-            self.needs.remove(namespace);
-            self.plans.remove(namespace);
-        } else {
-            self.needs.insert(Arc::clone(namespace), needs);
-            self.plans.insert(Arc::clone(namespace), plan);
-        }
+    /// The workloads of a namespace that can be woken as dependencies, if there are any.
+    pub(crate) fn needs(&self, namespace: &str) -> Option<&WakeDependencies> {
+        self.plans.get(namespace).map(|plan| &plan.needs)
     }
 
     /// Assigns the ports of all namespaces. Returns the namespaces with changed ports.
@@ -277,12 +268,12 @@ impl DesiredState {
 }
 
 impl NamespacePlan {
-    /// The plan from `now` on. `before` are the workloads of the last plan.
+    /// The plan from `now` on. `before` is the last plan.
     fn new(
         index: &ClusterIndex,
         settings: &Settings,
         namespace: &Arc<str>,
-        before: Option<&WakeDependencies>,
+        before: Option<&Self>,
         now: DateTime<Utc>,
     ) -> Self {
         let mut plan = Self::default();
@@ -292,7 +283,7 @@ impl NamespacePlan {
         let (zone, tzdata) = (settings.default_zone, &settings.tzdata);
         let mut rules = KnownRules::new(zone, tzdata, &settings.kind_table, now);
         for wakeable in &wakeable {
-            let before = before.and_then(|before| before.target(&wakeable.observed.object));
+            let before = before.and_then(|before| before.needs.target(&wakeable.observed.object));
             let target = WakeTarget::new(&wakeable.observed, &mut rules, before);
             let Some(mut target) = target else {
                 continue;

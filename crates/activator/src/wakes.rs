@@ -148,7 +148,7 @@ impl Wakes {
             let Some(route) = desired.routes.get(service) else {
                 return false;
             };
-            let needs = desired.needs.get(&service.namespace);
+            let needs = desired.needs(&service.namespace);
             let (needs, limits) = (needs.unwrap_or(&self.no_needs), settings.wake_limits);
             let mut wanted = known.wakes_of(&route.targets, needs, limits, now);
             let is_wanted = !wanted.is_empty();
@@ -523,7 +523,12 @@ mod tests {
         let desired = cluster.desired();
         let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
         let targets = &desired.routes[&name("dev", "web")].targets;
-        let all = requested.wakes_of(targets, &desired.needs["dev"], WakeLimits::default(), now());
+        let all = requested.wakes_of(
+            targets,
+            desired.needs("dev").unwrap(),
+            WakeLimits::default(),
+            now(),
+        );
         assert_eq!(all.len(), 201);
         let without = without(&all);
         assert_eq!(without.len(), 1);
@@ -549,7 +554,12 @@ mod tests {
         let desired = cluster.desired();
         let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
         let targets = &desired.routes[&name("dev", "web")].targets;
-        let all = requested.wakes_of(targets, &desired.needs["dev"], WakeLimits::default(), now());
+        let all = requested.wakes_of(
+            targets,
+            desired.needs("dev").unwrap(),
+            WakeLimits::default(),
+            now(),
+        );
         let of_db = all
             .iter()
             .filter(|wake| &*wake.target.observed.object.name == "db");
