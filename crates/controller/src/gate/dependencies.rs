@@ -7,9 +7,16 @@ use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
 
 use crate::{
     ids::Id,
-    object::{DependencyWait, EndedWait, Object, work::WaitReason},
+    object::{DependencyWait, EndedWait, Object},
     store::Store,
 };
+
+/// The reason why a start waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitReason {
+    Dependencies,
+    Slot,
+}
 
 /// The starts that wait for dependencies. The wait of each start is also stored in its object.
 #[derive(Default)]

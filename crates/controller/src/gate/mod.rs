@@ -16,11 +16,11 @@ use crate::{
     clock::{guard::Now, scheduler::Scheduler},
     events::Events,
     gate::{
-        dependencies::Dependencies,
-        slots::{SlotOutcome, StartSlots},
+        dependencies::{Dependencies, WaitReason},
+        slots::StartSlots,
     },
     ids::Id,
-    object::{Object, work::WaitReason},
+    object::Object,
     store::{Store, reports_no_readiness},
 };
 
@@ -85,16 +85,12 @@ impl Gate {
         } else {
             self.wait_for_dependencies(id, (&change, start.due), store, now)
         };
-        let reason = match recheck_at {
-            Some(_) => WaitReason::Dependencies,
-            None => WaitReason::Slot,
-        };
-        if reason == WaitReason::Slot && !self.wait_for_slot(id, start, store, now) {
+        if recheck_at.is_none() && !self.wait_for_slot(id, start, store, now) {
             return Decision::Write(with_wait(change, store.get(id)));
         }
         if let Some(object) = store.get_mut(id) {
             // Boundaries that become due during the wait are not reported as skipped.
-            object.work.begin_wait(reason);
+            object.work.clear_due();
         }
         let next = change.state.next_at().filter(|next| *next > now);
         let until = next.into_iter().chain(recheck_at).min();
@@ -171,19 +167,19 @@ impl Gate {
         if reports_no_readiness(&name.kind, &name.namespace) {
             return false;
         }
-        match self.slots.acquire(id, object, start) {
-            SlotOutcome::Taken => return false,
-            SlotOutcome::TakenAfterWait => {}
-            SlotOutcome::Queued { is_new } => {
-                if is_new {
-                    if self.notices.get(&name.namespace).is_none() {
-                        let namespace = Arc::clone(&name.namespace);
-                        self.notices.set(namespace, now + GATHER_TIME);
-                    }
-                    tracing::debug!(kind = %name.kind, object = %name, "the start waits for a start slot");
+        let has_waited = object.waits_for_slot();
+        if !self.slots.acquire(id, object, start) {
+            if !has_waited {
+                if self.notices.get(&name.namespace).is_none() {
+                    let namespace = Arc::clone(&name.namespace);
+                    self.notices.set(namespace, now + GATHER_TIME);
                 }
-                return true;
+                tracing::debug!(kind = %name.kind, object = %name, "the start waits for a start slot");
             }
+            return true;
+        }
+        if !has_waited {
+            return false;
         }
         let over = object.start().ended_wait.take();
         let mut without = over.map_or_else(Vec::new, |over| over.without);
@@ -194,22 +190,20 @@ impl Gate {
             let (times, reason) = ((start.due, now), WaitReason::Slot);
             self.dependencies
                 .end_wait(id, object, times, reason, without);
-            object.work.end_wait();
         }
         false
     }
 
-    /// Ends all waits of an object that has no due start, and records that in its work.
+    /// Ends all waits of an object that has no due start. If it waited for a start slot, it is published.
     pub(crate) fn leave_start(&mut self, id: Id, store: &mut Store) {
         let object = store.get_unpublished(id);
         let Some(object) = object.filter(|object| object.start.is_some()) else {
             return;
         };
+        let has_waited = object.waits_for_slot();
         self.leave(id, object);
-        if object.work.waits_for_slot()
-            && let Some(object) = store.get_mut(id)
-        {
-            object.work.end_wait();
+        if has_waited {
+            store.get_mut(id);
         }
     }
 

@@ -41,20 +41,6 @@ pub(super) struct StartSlots {
     pub(super) ends: Scheduler<Id, DateTime<Utc>>,
 }
 
-/// The result of [`StartSlots::acquire`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SlotOutcome {
-    /// The start has a slot.
-    Taken,
-    /// The start has a slot, for which it has waited.
-    TakenAfterWait,
-    /// The start waits for a slot.
-    Queued {
-        /// Whether it did not wait before.
-        is_new: bool,
-    },
-}
-
 impl StartSlots {
     /// Creates the slots, of which none is taken. `None` for no limit.
     pub(super) fn new(max: Option<NonZeroUsize>) -> Self {
@@ -104,35 +90,31 @@ impl StartSlots {
         queue.pop(|namespace| held(namespace) == least)
     }
 
-    /// Takes a slot for a start, or queues the start.
-    pub(super) fn acquire(&mut self, id: Id, object: &mut Object, start: DueStart) -> SlotOutcome {
-        if let Some(slot) = object.slot() {
+    /// Takes a slot for a start, or queues the start and returns `false`.
+    pub(super) fn acquire(&mut self, id: Id, object: &mut Object, start: DueStart) -> bool {
+        if object.slot().is_some() {
             object.start().slot = Some(Slot::Start);
             self.ends.cancel(&id);
-            return match slot {
-                Slot::Granted => SlotOutcome::TakenAfterWait,
-                Slot::Start | Slot::Workload => SlotOutcome::Taken,
-            };
+            return true;
         }
         if self.has_free_slot() && self.waiting.is_empty() {
             self.take(&object.name().namespace);
             object.start().slot = Some(Slot::Start);
             object.is_past_start = false;
-            return SlotOutcome::Taken;
+            return true;
         }
-        if object.start().queued.is_some() {
-            return SlotOutcome::Queued { is_new: false };
+        if object.start().queued.is_none() {
+            self.last_number += 1;
+            object.start().queued = Some(self.last_number);
+            let queue = match start.is_request {
+                true => &mut self.requested,
+                false => &mut self.scheduled,
+            };
+            let namespace = &object.name().namespace;
+            queue.push(namespace, (id, self.last_number));
+            *self.waiting.entry(Arc::clone(namespace)).or_default() += 1;
         }
-        self.last_number += 1;
-        object.start().queued = Some(self.last_number);
-        let queue = match start.is_request {
-            true => &mut self.requested,
-            false => &mut self.scheduled,
-        };
-        let namespace = &object.name().namespace;
-        queue.push(namespace, (id, self.last_number));
-        *self.waiting.entry(Arc::clone(namespace)).or_default() += 1;
-        SlotOutcome::Queued { is_new: true }
+        false
     }
 
     /// Gives a free slot to the next waiting start, which should then be decided about again.

@@ -17,9 +17,9 @@ use crate::{
         parse_cache::ParseCache,
         rare::{Rare, SentPatch, SetCount},
         reported::Reason,
-        work::Work,
+        work::{Work, WorkPhase},
     },
-    telemetry::snapshot::ObjectSnapshot,
+    telemetry::snapshot::{ObjectSnapshot, WorkStatus},
 };
 
 pub(crate) mod parse_cache;
@@ -121,6 +121,12 @@ impl Object {
     /// The start slot that it occupies.
     pub(crate) fn slot(&self) -> Option<Slot> {
         self.start.as_ref()?.slot
+    }
+
+    /// Whether a start waits for a start slot, or has just got it.
+    pub(crate) fn waits_for_slot(&self) -> bool {
+        let start = self.start.as_ref();
+        start.is_some_and(|start| start.queued.is_some() || start.slot == Some(Slot::Granted))
     }
 
     /// The result of the wait of a start that was not made yet.
@@ -349,6 +355,18 @@ impl Object {
         (self.observed.inputs, self.parsed) = parse_cache.parse(&inputs.without(&change.expired));
     }
 
+    /// The phase of the work on it, for readers outside the controller.
+    pub(crate) fn work_status(&self) -> WorkStatus {
+        match self.work.phase() {
+            WorkPhase::Idle if self.waits_for_slot() => WorkStatus::WaitingForSlot,
+            WorkPhase::Idle => WorkStatus::Idle,
+            WorkPhase::Queued(_) => WorkStatus::Queued,
+            WorkPhase::InFlight => WorkStatus::InFlight,
+            WorkPhase::BackingOff => WorkStatus::BackingOff,
+            WorkPhase::AwaitsPermission => WorkStatus::WaitingForPermission,
+        }
+    }
+
     /// Creates a snapshot for readers outside the controller.
     pub(crate) fn snapshot(&self, now: DateTime<Utc>) -> ObjectSnapshot {
         ObjectSnapshot {
@@ -359,7 +377,7 @@ impl Object {
             readiness: self.observed.readiness,
             ready_for: self.ready_for,
             state: self.memory.newest(&self.observed, now),
-            work: self.work.status(),
+            work: self.work_status(),
             failures: self.work.failures(),
             parsed: self.parsed.clone(),
             override_began: self.observed.override_began.clone(),

@@ -5,17 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use dayshift_cluster::delays::Delays;
 
-use crate::{
-    clock::{backoff::Backoff, guard::Now},
-    telemetry::snapshot::WorkStatus,
-};
-
-/// The reason why a start waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitReason {
-    Dependencies,
-    Slot,
-}
+use crate::clock::{backoff::Backoff, guard::Now};
 
 /// A priority class of requests. Each has slots of its own, so requests wait only for those of their
 /// class.
@@ -70,8 +60,6 @@ pub(crate) struct Work {
     /// The number of rejections and failures in a row.
     failures: u32,
     backoff: Backoff,
-    /// Whether a start waits for a start slot.
-    waits_for_slot: bool,
     /// Whether the inputs have changed since the last decision.
     is_edited: bool,
     /// Whether the last write timed out, so that the next one is of the slow class.
@@ -88,18 +76,6 @@ impl Work {
     /// Whether a request about the object is in flight.
     pub(crate) fn is_in_flight(&self) -> bool {
         self.phase == WorkPhase::InFlight
-    }
-
-    /// The phase, for readers outside the controller.
-    pub(crate) const fn status(&self) -> WorkStatus {
-        match self.phase {
-            WorkPhase::Idle if self.waits_for_slot => WorkStatus::WaitingForSlot,
-            WorkPhase::Idle => WorkStatus::Idle,
-            WorkPhase::Queued(_) => WorkStatus::Queued,
-            WorkPhase::InFlight => WorkStatus::InFlight,
-            WorkPhase::BackingOff => WorkStatus::BackingOff,
-            WorkPhase::AwaitsPermission => WorkStatus::WaitingForPermission,
-        }
     }
 
     /// The number of writes in a row that were rejected or failed.
@@ -195,23 +171,8 @@ impl Work {
         }
     }
 
-    /// Records that a start waits. While it waits, its boundary is not late.
-    pub(crate) const fn begin_wait(&mut self, reason: WaitReason) {
-        self.first_due = None;
-        self.waits_for_slot = matches!(reason, WaitReason::Slot);
-    }
-
-    /// Whether a start waits for a start slot, or has been granted one and was not sent yet.
-    pub(crate) const fn waits_for_slot(&self) -> bool {
-        self.waits_for_slot
-    }
-
-    /// Records that no start waits for a start slot.
-    pub(crate) const fn end_wait(&mut self) {
-        self.waits_for_slot = false;
-    }
-
-    /// Nothing is due now: a timer might also fire for a report.
+    /// Nothing is due now: a timer might also fire for a report, and the boundary of a start that waits is
+    /// not late.
     pub(crate) const fn clear_due(&mut self) {
         self.first_due = None;
     }

@@ -431,7 +431,7 @@ impl Rig {
         let namespace = self.objects[name].0["metadata"]["namespace"].as_str();
         let store = &self.core.store;
         let id = store.find(&Kind::DEPLOYMENT, namespace.unwrap(), name);
-        store.get(id.unwrap()).unwrap().work.status()
+        store.get(id.unwrap()).unwrap().work_status()
     }
 
     /// The state label of an object.
