@@ -22,6 +22,7 @@ use crate::{
         reported::Reason,
         work::{Class, WorkPhase},
     },
+    store::watches::Knowledge,
     telemetry::outcome::Outcome,
 };
 
@@ -115,7 +116,7 @@ impl Core {
         };
         let is_transition = change.kind.is_transition();
         let watch = self.store.watches.get(object.watch);
-        let is_listing = watch.is_some_and(|watch| !watch.has_first_result);
+        let is_listing = watch.is_some_and(|watch| watch.knowledge == Knowledge::Awaited);
         if trigger == Trigger::Agenda
             && !is_transition
             && is_listing

@@ -22,7 +22,8 @@ use crate::{
     ids::WatchId,
     settings::Watched,
     store::{
-        DefaultsChange, ObjectChange, ObservationOrigin, RejectedDefaults, history::VersionQuestion,
+        DefaultsChange, ObjectChange, ObservationOrigin, RejectedDefaults,
+        history::VersionQuestion, watches::Knowledge,
     },
     telemetry::readiness::Condition,
 };
@@ -286,7 +287,7 @@ impl Core {
             return;
         };
         let (watched, name) = (known.watched.clone(), known.namespace.clone());
-        let is_first = !known.is_listed;
+        let is_first = known.knowledge != Knowledge::Complete;
         if watched == Watched::Namespaces {
             self.set_exists(watch, objects > 0);
             self.store.namespaces.listed(watch);
@@ -309,7 +310,7 @@ impl Core {
             return;
         };
         let (watched, name) = (known.watched.clone(), known.namespace.clone());
-        let is_first = !known.has_first_result;
+        let is_first = known.knowledge == Knowledge::Awaited;
         self.telemetry.watch_restarts.inc();
         self.store.watches.failed(watch, error, self.now.elapsed);
         match error.absence() {

@@ -13,7 +13,7 @@ use dayshift_workload::{
 use crate::{
     object::Object,
     settings::Watched,
-    store::{Store, namespace::NamedObject},
+    store::{Store, namespace::NamedObject, watches::Knowledge},
 };
 
 /// The progress of a workload's start.
@@ -42,7 +42,7 @@ impl Store {
         known.unwrap_or_else(|| {
             let watched = Watched::from(needed.kind.clone());
             match self.watches.find(&watched, namespace) {
-                Some(watch) if watch.is_listed => DependencyState::Missing,
+                Some(watch) if watch.knowledge == Knowledge::Complete => DependencyState::Missing,
                 Some(watch) if watch.absence.is_none() => DependencyState::NotReady,
                 Some(_) | None => DependencyState::Unwatched,
             }

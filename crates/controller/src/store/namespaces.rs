@@ -20,7 +20,7 @@ use crate::{
     settings::{Settings, Watched},
     store::{
         namespace::{DefaultsSource, Namespace, NamespaceRecord, RejectedDefaults},
-        watches::{Knowledge, ObservationOrigin, WatchState, Watches},
+        watches::{Knowledge, ObservationOrigin, Watches},
     },
 };
 
@@ -185,7 +185,7 @@ impl Namespaces {
     fn knowledge(&self, namespace: &str, watches: &Watches) -> Option<Knowledge> {
         let known = |watched| {
             let watch = watches.find(&watched, namespace);
-            watch.map(WatchState::knowledge)
+            watch.map(|watch| watch.knowledge)
         };
         let is_forbidden = || {
             let record = self.record(namespace);

@@ -41,11 +41,7 @@ pub(crate) struct WatchState {
     pub(crate) watched: Watched,
     /// The Namespace that it watches, or the namespace of the watched objects; `None` for all.
     pub(crate) namespace: Option<String>,
-    /// Whether its first list has ended, in success or failure. A list that fails or times out delays
-    /// nothing.
-    pub(crate) has_first_result: bool,
-    /// Whether a list has been completed at least once.
-    pub(crate) is_listed: bool,
+    pub(crate) knowledge: Knowledge,
     /// Whether it is open, so that it reports changes.
     is_open: bool,
     /// Why the objects cannot be watched: the server does not serve them, or forbids watching them. `None`
@@ -61,7 +57,7 @@ pub(crate) struct WatchState {
     pub(super) epoch: u32,
 }
 
-/// What is known about the objects of a watch.
+/// What is known about the objects of a watch. A first list that fails or times out delays nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Knowledge {
     /// They were listed, and are being watched.
@@ -77,14 +73,6 @@ impl WatchState {
     fn includes(&self, watched: &Watched, namespace: &str) -> bool {
         let name = self.namespace.as_deref();
         self.watched == *watched && name.is_none_or(|name| name == namespace)
-    }
-
-    pub(super) const fn knowledge(&self) -> Knowledge {
-        match (self.is_listed, self.has_first_result) {
-            (true, _) => Knowledge::Complete,
-            (false, true) => Knowledge::Unreadable,
-            (false, false) => Knowledge::Awaited,
-        }
     }
 
     /// Why it cannot watch its objects, if only a change in the cluster can fix that.
@@ -110,8 +98,7 @@ impl Watches {
         let state = |(watched, namespace): (Watched, Option<&str>)| WatchState {
             watched,
             namespace: namespace.map(str::to_owned),
-            has_first_result: false,
-            is_listed: false,
+            knowledge: Knowledge::Awaited,
             is_open: false,
             absence: None,
             logged: None,
@@ -165,8 +152,7 @@ impl Watches {
     /// Records that a list is complete.
     pub(crate) fn listed(&mut self, watch: WatchId) {
         if let Some(watch) = self.0.get_mut(watch) {
-            watch.is_listed = true;
-            watch.has_first_result = true;
+            watch.knowledge = Knowledge::Complete;
         }
     }
 
@@ -187,7 +173,7 @@ impl Watches {
         };
         watch.epoch = watch.epoch.wrapping_add(1);
         watch.is_open = false;
-        watch.has_first_result = true;
+        watch.knowledge = watch.knowledge.min(Knowledge::Unreadable);
         watch.absence = error.absence();
         let outage = watch.outage.take().filter(|outage| outage.continues(now));
         let outage = watch
@@ -212,7 +198,8 @@ impl Watches {
 
     /// Whether the first list of each watch has ended.
     pub(crate) fn have_all_first_results(&self) -> bool {
-        self.0.iter().all(|watch| watch.has_first_result)
+        let mut watches = self.0.iter();
+        watches.all(|watch| watch.knowledge != Knowledge::Awaited)
     }
 
     /// Publishes the state of the watches, and the kinds that cannot be watched.
@@ -221,7 +208,7 @@ impl Watches {
     /// that may be intended. At least one kind must be watched in each namespace.
     pub(crate) fn publish(&self, telemetry: &Telemetry) {
         let Self(watches) = self;
-        let is_listed = |watch: &WatchState| watch.is_listed;
+        let is_listed = |watch: &WatchState| watch.knowledge == Knowledge::Complete;
         let is_open = |watch: &WatchState| watch.is_open;
         telemetry.set(Condition::Listed, holds_for_each(watches, is_listed));
         telemetry.set(Condition::Watching, holds_for_each(watches, is_open));
