@@ -81,23 +81,13 @@ impl Backoff {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-
     use super::*;
-
-    fn now(elapsed: u64) -> Now {
-        Now {
-            wall: DateTime::UNIX_EPOCH,
-            elapsed: Duration::from_secs(elapsed),
-            ahead: None,
-        }
-    }
 
     #[test]
     fn the_delay_grows_with_each_failure_and_concurrent_failures_count_once() {
         let mut backoff = Backoff::default();
         let mut random = fastrand::Rng::with_seed(1);
-        let mut now = now(100);
+        let mut now = Now::at_second(100);
         for full in [200, 400, 800, 1600, 3200, 5000, 5000] {
             assert!(backoff.fail(&Delays::SERVER, None, now, &mut random));
             assert!(!backoff.fail(&Delays::SERVER, None, now, &mut random));
@@ -118,16 +108,21 @@ mod tests {
     fn a_success_during_the_delay_does_not_shorten_retry_after() {
         let mut backoff = Backoff::default();
         let mut random = fastrand::Rng::with_seed(1);
-        backoff.fail(&Delays::SERVER, None, now(100), &mut random);
+        backoff.fail(&Delays::SERVER, None, Now::at_second(100), &mut random);
         // The response to a concurrent request.
         let retry_after = Some(Duration::from_secs(7));
-        backoff.fail(&Delays::SERVER, retry_after, now(100), &mut random);
+        backoff.fail(
+            &Delays::SERVER,
+            retry_after,
+            Now::at_second(100),
+            &mut random,
+        );
         assert_eq!(backoff.until(), Some(Duration::from_secs(107)));
-        backoff.succeed(now(100));
+        backoff.succeed(Now::at_second(100));
         assert_eq!(backoff.until(), Some(Duration::from_secs(107)));
-        backoff.fail(&Delays::SERVER, None, now(107), &mut random);
+        backoff.fail(&Delays::SERVER, None, Now::at_second(107), &mut random);
         assert_eq!(backoff.failures(), 1, "the server has responded since");
-        backoff.succeed(now(108));
+        backoff.succeed(Now::at_second(108));
         assert_eq!(backoff.until(), None);
     }
 }

@@ -137,6 +137,16 @@ impl ClockGuard {
 mod tests {
     use super::*;
 
+    impl Now {
+        /// A time this many seconds after the start of the controller, for tests of code that reads no wall time.
+        pub(crate) fn at_second(elapsed: u64) -> Self {
+            Self {
+                elapsed: Duration::from_secs(elapsed),
+                ..Self::default()
+            }
+        }
+    }
+
     fn now(wall_seconds: i64, elapsed: u64, ahead: i64) -> Now {
         Now {
             wall: DateTime::UNIX_EPOCH + TimeDelta::seconds(wall_seconds),

@@ -122,17 +122,7 @@ impl RecentReverts {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-
     use super::*;
-
-    fn at(seconds: u64) -> Now {
-        Now {
-            wall: DateTime::UNIX_EPOCH,
-            elapsed: Duration::from_secs(seconds),
-            ahead: None,
-        }
-    }
 
     fn namespace(name: &str) -> EventObject {
         EventObject::namespace(name.into(), "".into())
@@ -142,15 +132,20 @@ mod tests {
     fn five_reverts_have_separate_events_and_the_others_are_summarized() {
         let mut digest = RevertDigest::default();
         let dev = namespace("dev");
-        let own = (0..9).filter(|_| digest.admit(&dev, "helm", at(0))).count();
+        let own = (0..9)
+            .filter(|_| digest.admit(&dev, "helm", Now::at_second(0)))
+            .count();
         assert_eq!((own, digest.next()), (5, Some(GATHERED_FOR)));
         let prefix = Prefix::default();
-        assert!(digest.take_due(&prefix, at(4)).is_none());
-        assert!(digest.take_due(&prefix, at(5)).is_some());
-        assert!(!digest.admit(&dev, "helm", at(6)));
+        assert!(digest.take_due(&prefix, Now::at_second(4)).is_none());
+        assert!(digest.take_due(&prefix, Now::at_second(5)).is_some());
+        assert!(!digest.admit(&dev, "helm", Now::at_second(6)));
         assert_eq!(digest.next(), Some(PERIOD));
-        assert!(digest.take_due(&prefix, at(600)).is_some());
-        assert!(digest.admit(&dev, "helm", at(601)), "a new period begins");
+        assert!(digest.take_due(&prefix, Now::at_second(600)).is_some());
+        assert!(
+            digest.admit(&dev, "helm", Now::at_second(601)),
+            "a new period begins"
+        );
     }
 
     #[test]
@@ -158,7 +153,7 @@ mod tests {
         let mut digest = RevertDigest::default();
         for number in 0..10_000 {
             let object = namespace(&format!("team-{number}"));
-            digest.admit(&object, "helm", at(number * 60));
+            digest.admit(&object, "helm", Now::at_second(number * 60));
         }
         assert!(digest.namespaces.entries.len() <= 2 * 64);
     }

@@ -207,14 +207,6 @@ mod tests {
         recorder.record(object, text, DateTime::UNIX_EPOCH);
     }
 
-    fn now(elapsed: u64) -> Now {
-        Now {
-            wall: DateTime::UNIX_EPOCH,
-            elapsed: Duration::from_secs(elapsed),
-            ahead: None,
-        }
-    }
-
     #[test]
     fn events_are_counted_as_dropped_if_the_queue_is_full() {
         let (mut recorder, telemetry) = recorder();
@@ -236,13 +228,16 @@ mod tests {
         for _ in 0..3 {
             record(&mut recorder, "dev");
         }
-        recorder.set_busy(true, now(10));
-        assert!(recorder.pop(&slots, now(10)).is_none());
-        assert_eq!(recorder.next(now(10)), Some(Duration::from_secs(11)));
-        assert!(recorder.pop(&slots, now(11)).is_some());
-        assert!(recorder.pop(&slots, now(11)).is_none());
-        recorder.set_busy(false, now(11));
-        assert!(recorder.pop(&slots, now(11)).is_some());
+        recorder.set_busy(true, Now::at_second(10));
+        assert!(recorder.pop(&slots, Now::at_second(10)).is_none());
+        assert_eq!(
+            recorder.next(Now::at_second(10)),
+            Some(Duration::from_secs(11))
+        );
+        assert!(recorder.pop(&slots, Now::at_second(11)).is_some());
+        assert!(recorder.pop(&slots, Now::at_second(11)).is_none());
+        recorder.set_busy(false, Now::at_second(11));
+        assert!(recorder.pop(&slots, Now::at_second(11)).is_some());
     }
 
     #[test]
@@ -251,7 +246,7 @@ mod tests {
         for number in 0..10_000_u64 {
             let namespace = format!("team-{number}");
             let why = Unavailable::timed_out(Duration::from_secs(5));
-            recorder.fail(&namespace.into(), &why, now(100 + number));
+            recorder.fail(&namespace.into(), &why, Now::at_second(100 + number));
         }
         assert!(recorder.namespaces.entries.len() < 4 * 64);
     }

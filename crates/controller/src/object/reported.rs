@@ -106,16 +106,10 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-
     use super::*;
 
     fn at(hours: u64) -> Now {
-        Now {
-            wall: DateTime::UNIX_EPOCH,
-            elapsed: Duration::from_secs(hours * 60 * 60),
-            ahead: None,
-        }
+        Now::at_second(hours * 60 * 60)
     }
 
     #[test]

@@ -218,26 +218,21 @@ mod tests {
 
     use super::*;
 
-    fn now(elapsed: u64) -> Now {
-        Now {
-            wall: DateTime::UNIX_EPOCH,
-            elapsed: Duration::from_secs(elapsed),
-            ahead: None,
-        }
-    }
-
     #[test]
     fn boundaries_are_skipped_if_the_queue_takes_longer_than_the_time_between_them() {
         let first = DateTime::UNIX_EPOCH;
         for (later, waited, expected) in [(1, 3, true), (3, 3, true), (0, 3, false), (9, 3, false)]
         {
             let mut work = Work::default();
-            assert!(work.mark_due(first, now(0)));
-            work.mark_due(first + TimeDelta::seconds(1), now(1));
+            assert!(work.mark_due(first, Now::at_second(0)));
+            work.mark_due(first + TimeDelta::seconds(1), Now::at_second(1));
             let boundary = Some(first + TimeDelta::seconds(later));
-            let skipped = work.take_skipped(boundary, now(waited));
+            let skipped = work.take_skipped(boundary, Now::at_second(waited));
             assert_eq!(skipped, expected, "{later} {waited}");
-            assert!(!work.take_skipped(boundary, now(waited)), "reported once");
+            assert!(
+                !work.take_skipped(boundary, Now::at_second(waited)),
+                "reported once"
+            );
         }
     }
 
@@ -256,7 +251,7 @@ mod tests {
                 phase,
                 ..Work::default()
             };
-            let queued = work.mark_due(DateTime::UNIX_EPOCH, now(0));
+            let queued = work.mark_due(DateTime::UNIX_EPOCH, Now::at_second(0));
             assert_eq!(queued, expected, "{phase:?}");
         }
     }
@@ -265,8 +260,8 @@ mod tests {
     fn a_due_boundary_clears_earlier_failures() {
         let mut work = Work::default();
         let mut random = fastrand::Rng::with_seed(1);
-        work.record_failure(&Delays::OBJECT, now(0), &mut random);
-        assert!(work.mark_due(DateTime::UNIX_EPOCH, now(0)));
+        work.record_failure(&Delays::OBJECT, Now::at_second(0), &mut random);
+        assert!(work.mark_due(DateTime::UNIX_EPOCH, Now::at_second(0)));
         assert_eq!((work.failures(), work.backoff), (0, Backoff::default()));
     }
 

@@ -241,20 +241,16 @@ impl Telemetry {
                 drop(lateness.get_or_create(&[("action", action.name())]));
             }
             for outcome in Outcome::ALL {
-                drop(
-                    self.transitions
-                        .get_or_create(&transition_labels(action, outcome)),
-                );
+                let labels = transition_labels(action, outcome);
+                drop(self.transitions.get_or_create(&labels));
             }
         }
         let owners = OtherController::ALL
             .map(ManagerKind::OtherController)
             .into_iter();
         for manager in owners.chain([ManagerKind::Unknown]) {
-            drop(
-                self.reverts
-                    .get_or_create(&[("manager", manager_label(manager))]),
-            );
+            let labels = [("manager", manager_label(manager))];
+            drop(self.reverts.get_or_create(&labels));
         }
         for outcome in EventOutcome::ALL {
             drop(self.events.get_or_create(&[("outcome", outcome.name())]));
@@ -273,9 +269,8 @@ impl Telemetry {
 
     /// Counts an attempt at a transition.
     pub fn transition(&self, action: Action, outcome: Outcome) {
-        self.transitions
-            .get_or_create(&transition_labels(action, outcome))
-            .inc();
+        let labels = transition_labels(action, outcome);
+        self.transitions.get_or_create(&labels).inc();
     }
 
     /// Records the lateness of a scheduled transition: from the boundary, or the end of an override, to
@@ -341,10 +336,8 @@ impl Telemetry {
     pub fn revert(&self, manager: ManagerKind, namespace: &Arc<str>) {
         let change = Change::Counted(Counted::RevertedCount, 1);
         self.by_namespace.change(Arc::clone(namespace), change);
-        let counter = self
-            .reverts
-            .get_or_create(&[("manager", manager_label(manager))]);
-        counter.inc();
+        let labels = [("manager", manager_label(manager))];
+        self.reverts.get_or_create(&labels).inc();
     }
 
     /// Counts the stop notices of this number of workloads in the namespace.

@@ -180,19 +180,9 @@ impl Breaker {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-
     use super::*;
 
     const MAX: usize = 32;
-
-    fn at(seconds: u64) -> Now {
-        Now {
-            wall: DateTime::UNIX_EPOCH,
-            elapsed: Duration::from_secs(seconds),
-            ahead: None,
-        }
-    }
 
     /// A breaker after this many failures, an hour apart.
     fn after(failures: u64, kind: FailureKind) -> Breaker {
@@ -200,8 +190,8 @@ mod tests {
         let mut why = Unavailable::timed_out(Duration::from_secs(10));
         why.kind = kind;
         for failure in 0..failures {
-            assert!(breaker.fail(&why, at(3600 * failure), &mut random));
-            assert!(!breaker.may_send(at(3600 * failure)));
+            assert!(breaker.fail(&why, Now::at_second(3600 * failure), &mut random));
+            assert!(!breaker.may_send(Now::at_second(3600 * failure)));
         }
         breaker
     }
@@ -220,7 +210,7 @@ mod tests {
     fn grows_by_one_after_a_full_window_of_responses() {
         let mut breaker = after(5, FailureKind::Overloaded);
         for (responses, size) in [(31, 1), (1, 2), (32, 3), (32 * 100, 32)] {
-            (0..responses).for_each(|_| breaker.responded(at(86_400)));
+            (0..responses).for_each(|_| breaker.responded(Now::at_second(86_400)));
             assert_eq!(breaker.window(), size);
         }
     }

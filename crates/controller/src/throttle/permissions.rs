@@ -173,8 +173,6 @@ impl Permissions {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-
     use super::*;
 
     fn web(kind: &Kind, namespace: &str) -> WorkloadRef {
@@ -206,11 +204,7 @@ mod tests {
             Self {
                 permissions: Permissions::default(),
                 random: fastrand::Rng::with_seed(1),
-                now: Now {
-                    wall: DateTime::UNIX_EPOCH,
-                    elapsed: Duration::from_secs(100),
-                    ahead: None,
-                },
+                now: Now::at_second(100),
             }
         }
 
