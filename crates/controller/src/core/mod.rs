@@ -56,7 +56,7 @@ const NAMESPACE_EDITS: (u32, Duration) = (10, Duration::from_secs(10));
 /// How many edits of the ConfigMap of a team take effect at once in each period.
 const TEAM_EDITS: (u32, Duration) = (1, Duration::from_secs(1));
 
-/// The maximum number of objects per step whose named schedules are looked up again.
+/// The maximum number of objects per step whose calendars and named schedules are looked up again.
 const MAX_UPDATES: usize = 256;
 
 /// Why `evaluate` is called for an object.
@@ -96,7 +96,7 @@ pub(crate) struct Core {
     team_edits: FrequentEdits<TeamEdit>,
     /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
-    /// The objects whose named schedules may have changed, in order.
+    /// The objects whose calendars or named schedules may have changed, in order.
     outdated: VecDeque<Id>,
     /// The time of this step.
     now: Now,
@@ -318,13 +318,14 @@ impl Core {
         }
     }
 
-    /// Looks up the named schedules of objects again, and puts those on the agenda that have others.
+    /// Looks up the calendars and named schedules of objects again, and puts those on the agenda that might be
+    /// affected.
     fn update_outdated(&mut self) {
         for _ in 0..MAX_UPDATES {
             let Some(id) = self.outdated.pop_front() else {
                 return;
             };
-            if self.store.update_schedules(id) {
+            if self.store.update_definitions(id) {
                 self.add_to_agenda(id);
             }
         }

@@ -343,24 +343,20 @@ impl Core {
         }
     }
 
-    /// Applies changed calendars, and puts the objects on the agenda that refer to calendars.
+    /// Replaces the calendars. The objects that refer to one are updated in the next steps, some at a time,
+    /// because every object of a cluster can refer to the same calendar.
     pub(super) fn calendars_changed(&mut self, calendars: Calendars) {
-        let ids = self.store.set_calendars(calendars);
-        tracing::info!(objects = ids.len(), "the calendars have changed");
-        for id in ids {
-            self.add_to_agenda(id);
-        }
+        let outdated = self.store.set_calendars(calendars);
+        tracing::info!(objects = outdated.len(), "the calendars have changed");
+        self.outdated.extend(outdated);
     }
 
     /// Replaces the named schedules. For an object that uses one, a change is like an edit of its
-    /// annotations.
-    ///
-    /// The objects are updated in the next steps, some at a time, because every object of a cluster
-    /// can use the same schedule.
+    /// annotations. These objects are updated in the next steps, too.
     pub(super) fn schedules_changed(&mut self, schedules: NamedSchedules) {
         let (outdated, change) = self.store.set_schedules(schedules);
         tracing::info!(objects = outdated.len(), "the named schedules have changed");
-        self.outdated = outdated.into();
+        self.outdated.extend(outdated);
         self.apply_defaults(change);
     }
 }

@@ -257,13 +257,6 @@ impl Object {
         is_changed
     }
 
-    /// Parses the inputs again, which are the same; returns whether they are rejected. The error of an
-    /// unknown name depends on the known schedules.
-    pub(crate) fn parse_unchanged(&mut self, parse_cache: &mut ParseCache) -> bool {
-        (self.observed.inputs, self.parsed) = parse_cache.parse(&self.observed.inputs);
-        matches!(*self.parsed, ParsedInputs::Invalid(_))
-    }
-
     /// Drops the object's own annotations, which exceed the text budget.
     pub(crate) fn drop_texts(
         &mut self,
@@ -315,19 +308,17 @@ impl Object {
         }
     }
 
-    /// Parses the inputs again if they refer to calendars, which have changed. Returns whether they do.
-    /// If the inputs become valid, that counts as an edit, as if the annotation had been corrected.
+    /// Parses the same inputs again, after calendars or named schedules have changed. Returns whether to
+    /// decide about the object: its times or its error might have changed. If inputs that refer to calendars
+    /// become valid, that counts as an edit, as if the annotation had been corrected.
     pub(crate) fn parse_again(&mut self, parse_cache: &mut ParseCache, seen_at: SeenAt) -> bool {
-        if !self.parsed.depends_on_calendars() {
-            return false;
-        }
-        let was_rejected = !self.parsed.names_calendars();
+        let was_valid = self.parsed.names_calendars();
         (self.observed.inputs, self.parsed) = parse_cache.parse(&self.observed.inputs);
-        if was_rejected && self.parsed.names_calendars() {
+        if !was_valid && self.parsed.names_calendars() {
             self.mark_seen(seen_at);
             self.work.record_edit();
         }
-        true
+        self.parsed.depends_on_calendars() || matches!(*self.parsed, ParsedInputs::Invalid(_))
     }
 
     /// Applies a change only in memory, for a dry run.

@@ -303,22 +303,15 @@ impl Store {
         self.history.known(&object.name().kind, object.version)
     }
 
-    /// Replaces the calendars. Returns the objects that refer to calendars.
+    /// Replaces the calendars. Returns the objects that refer to calendars, in the order in which they were
+    /// first seen. They are outdated until [`Self::update_definitions`].
     pub(crate) fn set_calendars(&mut self, calendars: Calendars) -> Vec<Id> {
         self.namespaces.set_calendars(calendars.clone());
         self.parse_cache.set_calendars(calendars);
-        let mut changed = Vec::new();
-        for (id, object) in &mut self.objects {
-            if object.parse_again(&mut self.parse_cache, self.seen_at) {
-                touch(&mut self.touched, *id, object);
-                changed.push(*id);
-            }
-        }
-        changed
+        self.ids_that(|object| object.parsed.depends_on_calendars())
     }
 
-    /// Replaces the named schedules. Also returns the objects that use a named schedule, in the order in
-    /// which they were first seen. They are outdated until [`Self::update_schedules`].
+    /// Replaces the named schedules. Also returns the objects that use a named schedule, which are outdated.
     pub(crate) fn set_schedules(&mut self, schedules: NamedSchedules) -> (Vec<Id>, DefaultsChange) {
         self.parse_cache.set_schedules(schedules.clone());
         let (changed, rejected) = self.namespaces.set_schedules(schedules);
@@ -326,14 +319,18 @@ impl Store {
         for namespace in changed {
             ids.extend(self.add_unscheduled(&namespace));
         }
-        let objects = self.objects.iter();
-        let users = objects.filter(|(_, object)| object.observed.inputs.refers_to_schedules());
-        let outdated = users.map(|(id, _)| *id).collect();
+        let outdated = self.ids_that(|object| object.observed.inputs.refers_to_schedules());
         (outdated, DefaultsChange { ids, rejected })
     }
 
-    /// Updates an outdated object to the current named schedules. Returns whether to decide about it.
-    pub(crate) fn update_schedules(&mut self, id: Id) -> bool {
+    fn ids_that(&self, predicate: impl Fn(&Object) -> bool) -> Vec<Id> {
+        let matching = self.objects.iter().filter(|(_, object)| predicate(object));
+        matching.map(|(id, _)| *id).collect()
+    }
+
+    /// Updates an outdated object to the current calendars and named schedules. Returns whether to decide
+    /// about it.
+    pub(crate) fn update_definitions(&mut self, id: Id) -> bool {
         let Some(object) = self.get(id) else {
             return false;
         };
@@ -342,7 +339,7 @@ impl Store {
             return true;
         }
         let object = self.objects.get_mut(&id);
-        object.is_some_and(|object| object.parse_unchanged(&mut self.parse_cache))
+        object.is_some_and(|object| object.parse_again(&mut self.parse_cache, self.seen_at))
     }
 
     /// Applies the observations to the memories again after the clock was set: a state with a time in the

@@ -289,7 +289,8 @@ impl Namespaces {
 
     /// The UID of a Namespace; empty if unknown.
     pub(crate) fn uid(&self, namespace: &str) -> &str {
-        self.record(namespace).map_or("", |record| &record.source.uid)
+        self.record(namespace)
+            .map_or("", |record| &record.source.uid)
     }
 
     /// Whether a selector limits the scope to matching Namespaces.
