@@ -9,6 +9,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::watch::ObjectName;
 use dayshift_workload::{Dependency, NotCovered, Observed, Replicas, selects};
 use tokio::time::Instant;
 
@@ -17,7 +18,9 @@ use crate::{
     ports::{PortRequest, PortTable, ServicePort},
     response::Stage,
     routes::{MAX_WOKEN, ReadyPods, Route, Routes, WakeDependencies},
-    service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
+    service::{
+        FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo, is_of_kubernetes,
+    },
     settings::Settings,
     target::{KnownRules, WakeLimits, WakeTarget},
 };
@@ -30,7 +33,7 @@ use crate::{
 pub(crate) struct DesiredState {
     pub(crate) routes: Routes,
     /// The EndpointSlices that should exist.
-    pub(crate) slices: BTreeMap<SliceName, FallbackSlice>,
+    pub(crate) slices: BTreeMap<ObjectName, FallbackSlice>,
     /// The Services that select a workload with `wake-on-request` and are not covered completely.
     pub(crate) problems: BTreeMap<ServiceName, Vec<Problem>>,
     plans: BTreeMap<Arc<str>, NamespacePlan>,
@@ -86,9 +89,6 @@ const MAX_STAGES: usize = 20;
 
 /// The maximum number of workloads that a request to a Service wakes: the first ones by name.
 pub(crate) const MAX_TARGETS: usize = 100;
-
-/// The namespace and name of an EndpointSlice.
-pub(crate) type SliceName = (Arc<str>, Box<str>);
 
 impl DesiredState {
     /// The desired state in a process that has just listed everything.
@@ -191,12 +191,7 @@ impl DesiredState {
     fn cover(&mut self, index: &ClusterIndex, namespace: &Arc<str>) {
         replace_in(&mut self.routes, namespace, BTreeMap::new());
         replace_in(&mut self.problems, namespace, BTreeMap::new());
-        let slices = self.slices.range((Arc::clone(namespace), "".into())..);
-        let slices = slices.take_while(|((of, _), _)| of == namespace);
-        let slices: Vec<_> = slices.map(|(name, _)| name.clone()).collect();
-        for name in slices {
-            self.slices.remove(&name);
-        }
+        replace_in(&mut self.slices, namespace, BTreeMap::new());
         let Some(plan) = self.plans.get(namespace) else {
             return;
         };
@@ -261,7 +256,10 @@ impl DesiredState {
                 is_ready: (route.is_stopped() || route.observes_use) && !pods.is_empty(),
                 pods,
             };
-            let slice = (name.namespace.clone(), fallback.name().into());
+            let slice = ObjectName {
+                namespace: name.namespace.clone(),
+                name: fallback.name().into(),
+            };
             self.slices.insert(slice, fallback);
         }
     }
@@ -306,7 +304,7 @@ impl NamespacePlan {
         }
         let mut selection = Selection::new(targets);
         for (name, service) in index.services_in(namespace) {
-            if *name == settings.service || name.is_of_kubernetes() {
+            if *name == settings.service || is_of_kubernetes(name) {
                 continue;
             }
             let mut targets = selection.targets(&service.spec.selector);
@@ -362,9 +360,9 @@ fn observation_changes_at(
 
 /// Replaces the entries of one namespace.
 fn replace_in<V>(
-    all: &mut BTreeMap<ServiceName, V>,
+    all: &mut BTreeMap<ObjectName, V>,
     namespace: &Arc<str>,
-    new: BTreeMap<ServiceName, V>,
+    new: BTreeMap<ObjectName, V>,
 ) {
     let old = all.range(first_of(namespace)..);
     let old = old.take_while(|(name, _)| name.namespace == *namespace);

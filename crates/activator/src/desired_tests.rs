@@ -16,6 +16,7 @@ use crate::{
     index::WatchEvent,
     ports::PortTable,
     routes::Prospect,
+    service::is_of_kubernetes,
     test_cluster::{Cluster, at, name, slice},
 };
 
@@ -339,7 +340,7 @@ fn services_of_kubernetes_are_never_covered() {
         ("team", "kubernetes", false),
     ] {
         assert_eq!(
-            name(namespace, service).is_of_kubernetes(),
+            is_of_kubernetes(&name(namespace, service)),
             expected,
             "{namespace}/{service}"
         );

@@ -143,7 +143,7 @@ impl ClusterIndex {
                 match object.as_ref().map(ServiceInfo::from_object) {
                     Some(Some((name, known))) => index.set_service(name, known),
                     Some(None) => {}
-                    None => index.remove_service(&service_name(&name)),
+                    None => index.remove_service(&name),
                 }
             }),
             WatchEvent::Slice(event) => {
@@ -425,16 +425,9 @@ fn namespace_of(name: &ObjectName) -> &Arc<str> {
     }
 }
 
-fn service_name(name: &ObjectName) -> ServiceName {
-    ServiceName {
-        namespace: Arc::clone(&name.namespace),
-        name: (&*name.name).into(),
-    }
-}
-
-/// The least name of a Service in a namespace.
-pub(crate) fn first_of(namespace: &Arc<str>) -> ServiceName {
-    ServiceName {
+/// The least name of an object in a namespace.
+pub(crate) fn first_of(namespace: &Arc<str>) -> ObjectName {
+    ObjectName {
         namespace: Arc::clone(namespace),
         name: "".into(),
     }

@@ -1,35 +1,22 @@
 //! Services and EndpointSlices, reduced to the fields that the activator uses, with limits on their size.
 
-use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
+use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::read::{
-    EndpointSlice, MANAGED_BY, SERVICE_LABEL, Service, is_ready, service_spec,
+use dayshift_cluster::{
+    read::{EndpointSlice, MANAGED_BY, SERVICE_LABEL, Service, is_ready, service_spec},
+    watch::ObjectName,
 };
 use dayshift_workload::ServiceSpec;
 use k8s_openapi::{api::discovery::v1::Endpoint, apimachinery::pkg::apis::meta::v1::Time};
 
-/// A namespace and the name of a Service in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ServiceName {
-    /// The namespace.
-    pub namespace: Arc<str>,
-    /// The name.
-    pub name: Arc<str>,
-}
+/// The namespace and the name of a Service.
+pub type ServiceName = ObjectName;
 
-impl ServiceName {
-    /// Whether this is a Service of Kubernetes itself, which is never covered.
-    pub(crate) fn is_of_kubernetes(&self) -> bool {
-        self.namespace.starts_with("kube-")
-            || (&*self.namespace, &*self.name) == ("default", "kubernetes")
-    }
-}
-
-impl fmt::Display for ServiceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
-    }
+/// Whether this is a Service of Kubernetes itself, which is never covered.
+pub(crate) fn is_of_kubernetes(service: &ServiceName) -> bool {
+    service.namespace.starts_with("kube-")
+        || (&*service.namespace, &*service.name) == ("default", "kubernetes")
 }
 
 /// The value of `managed-by` in the activator's EndpointSlices.

@@ -5,14 +5,11 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::{Writer, write::PatchError};
+use dayshift_cluster::{Writer, watch::ObjectName, write::PatchError};
 use tokio::time::Instant;
 
 use crate::{
-    backoff::Backoffs,
-    desired::{DesiredState, SliceName},
-    index::ClusterIndex,
-    log_limit::LogLimit,
+    backoff::Backoffs, desired::DesiredState, index::ClusterIndex, log_limit::LogLimit,
     service::FallbackSlice,
 };
 
@@ -30,18 +27,18 @@ const FIGHT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Debug)]
 pub(crate) struct SliceWrite {
-    slice: SliceName,
+    slice: ObjectName,
     /// The content to apply, or the UID of the slice to delete.
     wanted: Result<FallbackSlice, Box<str>>,
 }
 
 /// The writes in flight and the recent ones.
 pub(crate) struct SliceWrites {
-    in_flight: HashSet<SliceName>,
+    in_flight: HashSet<ObjectName>,
     /// The last written content and its time.
-    written: HashMap<SliceName, (FallbackSlice, Instant)>,
+    written: HashMap<ObjectName, (FallbackSlice, Instant)>,
     logs: LogLimit,
-    backoffs: Backoffs<SliceName>,
+    backoffs: Backoffs<ObjectName>,
 }
 
 impl SliceWrites {
@@ -61,7 +58,7 @@ impl SliceWrites {
         self.backoffs.forget_calm();
         let mut writes = Vec::new();
         for (slice, wanted) in &desired.slices {
-            let seen = index.slice_named(&wanted.service, &slice.1);
+            let seen = index.slice_named(&wanted.service, &slice.name);
             let is_there = seen.is_some_and(|slice| slice.fallback.as_ref() == Some(wanted));
             let is_others = seen.is_some_and(|slice| !slice.is_ours);
             let is_written = self
@@ -74,7 +71,10 @@ impl SliceWrites {
             }
         }
         for (service, name, seen) in index.ours() {
-            let slice = (service.namespace.clone(), name.clone());
+            let slice = ObjectName {
+                namespace: service.namespace.clone(),
+                name: (&**name).into(),
+            };
             if !desired.slices.contains_key(&slice) && self.begin(&slice, at) {
                 let wanted = Err(seen.uid.clone());
                 writes.push(SliceWrite { slice, wanted });
@@ -84,13 +84,16 @@ impl SliceWrites {
     }
 
     /// Puts a write in flight, unless too many are or the slice is backing off.
-    fn begin(&mut self, slice: &SliceName, at: Instant) -> bool {
+    fn begin(&mut self, slice: &ObjectName, at: Instant) -> bool {
         let has_slot = self.in_flight.len() < MAX_IN_FLIGHT
             && !self.in_flight.contains(slice)
             && !self.backoffs.is_paused(slice, at);
         let in_flight = self.in_flight.iter();
-        let begins =
-            has_slot && in_flight.filter(|known| known.0 == slice.0).count() < MAX_OF_NAMESPACE;
+        let begins = has_slot
+            && in_flight
+                .filter(|known| known.namespace == slice.namespace)
+                .count()
+                < MAX_OF_NAMESPACE;
         if begins {
             self.in_flight.insert(slice.clone());
         }
@@ -118,7 +121,7 @@ impl SliceWrites {
                 true
             }
             (Err(error), _) => {
-                let (namespace, name) = &slice;
+                let ObjectName { namespace, name } = &slice;
                 if let Some(suppressed) = self.logs.allow(namespace) {
                     tracing::warn!(%namespace, slice = %name, %error, suppressed, "cannot write an EndpointSlice");
                 }
@@ -131,7 +134,7 @@ impl SliceWrites {
 
 impl SliceWrite {
     pub(crate) async fn send(&self, writer: &Writer) -> Result<(), PatchError> {
-        let (namespace, name) = &self.slice;
+        let ObjectName { namespace, name } = &self.slice;
         match &self.wanted {
             Ok(wanted) => writer.apply_slice(namespace, name, &wanted.object()).await,
             Err(uid) => writer.delete_slice(namespace, name, uid).await,
