@@ -308,7 +308,7 @@ fn slice_is_ready_beside_pods_only_while_use_can_prolong_the_wake() {
         let mut changed = cluster.index.take_changed();
         // No event shows that time passes.
         for minute in 0..40 {
-            let now = at("2026-11-25T22:00:00Z") + chrono::TimeDelta::minutes(minute);
+            let now = at("2026-11-25T22:00:00Z") + TimeDelta::minutes(minute);
             if minute == 0 || desired.is_due(now) {
                 let (index, settings) = (&cluster.index, &cluster.settings);
                 desired.update(
