@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use chrono::{TimeDelta, Utc};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, ListParams};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use crate::rows::words;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Scenario, deployment, scenarios, stateful_set, wait_until,
+    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, scenarios, stateful_set,
+    wait_until,
 };
 
 pub(super) fn scenarios() -> Vec<Scenario> {
@@ -221,17 +224,13 @@ impl<'a> Teams<'a> {
 
     /// The counts of the Deployments of each namespace, ordered by name.
     fn counts(&self) -> BTreeMap<String, Vec<String>> {
-        let path = r#"jsonpath={range .items[*]}{.metadata.namespace} {.spec.replicas}{"\n"}{end}"#;
-        let all = self
-            .plane
-            .kubectl(&["get", "deploy", "-A", "-o", path])
-            .success();
+        let all: Api<Deployment> = Api::all(self.plane.client().clone());
+        let all = block_on(all.list(&ListParams::default())).unwrap();
         let mut counts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (namespace, count) in all.lines().filter_map(|it| it.split_once(' ')) {
-            counts
-                .entry(namespace.to_owned())
-                .or_default()
-                .push(count.to_owned());
+        for deployment in all {
+            let namespace = deployment.metadata.namespace.unwrap();
+            let count = deployment.spec.unwrap().replicas.unwrap();
+            counts.entry(namespace).or_default().push(count.to_string());
         }
         counts
     }

@@ -306,11 +306,8 @@ fn limits_apply_with_each_whitespace_that_the_parser_accepts(plane: &ControlPlan
             long.replace(' ', &blank.to_string()),
             format!("{long}{blank}Z"),
         ] {
-            let patch =
-                serde_json::json!({"metadata": {"annotations": {"dayshift/wake-until": text}}});
-            let patch = patch.to_string();
-            let arguments = ["patch", "deploy/web", "--type=merge", "-p", &patch];
-            let answer = limited.team.kubectl(&arguments);
+            let annotation = format!("dayshift/wake-until={text}");
+            let answer = limited.annotate("jane", "deploy/web", &annotation);
             let is_denied = answer.stderr.contains("ends later than 12h from now")
                 || answer.stderr.contains("must be a time");
             assert!(!answer.ok && is_denied, "{text:?}: {answer:?}");

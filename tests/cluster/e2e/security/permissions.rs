@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use k8s_openapi::api::apps::v1::StatefulSet;
+use kube::api::Api;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, deployment, eventually, scenarios,
-    soon, stateful_set, wait_until,
+    ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, block_on, deployment, eventually,
+    scenarios, soon, stateful_set, wait_until,
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -237,9 +239,13 @@ fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPl
     let manifest = "manifests/namespaced.yaml";
     namespace.kubectl(&["apply", "-f", manifest]).success();
     wait_until("db is adopted", || {
-        let path = "jsonpath={.metadata.labels.dayshift/state}";
-        let get = ["get", "statefulset", "db", "-o", path];
-        namespace.kubectl(&get).success() == "adopted"
+        let sets: Api<StatefulSet> = Api::namespaced(plane.client().clone(), namespace.name());
+        let labels = block_on(sets.get("db")).unwrap().metadata.labels;
+        labels.is_some_and(|labels| {
+            labels
+                .get("dayshift/state")
+                .is_some_and(|it| it == "adopted")
+        })
     });
     dayshift.await_every_watch();
 }
