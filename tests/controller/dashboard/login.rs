@@ -291,34 +291,66 @@ fn actions_of_one_user_do_not_delay_those_of_another() {
         let is_slow = line.verb == "patch" && line.who == "ann";
         is_slow.then_some(Fault::Delay(Duration::from_secs(9)))
     });
-    let asked = |user: &str, hours: &str| {
-        let token = pages.token(user);
-        let object = "team-a/deploy/web";
-        let fields = [
-            ("token", &*token),
-            ("do", "wake"),
-            ("for", hours),
-            ("object", object),
-        ];
-        pages.post(user, "/confirm", &fields)
-    };
-    let act = |user: &str, asked: &PageResponse| {
-        let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
-        let fields = [("token", &*token), ("plan", &*plan)];
-        pages.post(user, "/act", &fields).status
-    };
     let previews: Vec<_> = (1..=6)
-        .map(|hours| asked("ann", &format!("{hours}h")))
+        .map(|hours| preview(&pages, "ann", &format!("{hours}h")))
         .collect();
-    let codes: Vec<_> = previews.iter().map(|asked| act("ann", asked)).collect();
+    let acts = previews.iter().map(|asked| act(&pages, "ann", asked));
+    let codes: Vec<_> = acts.collect();
     assert_eq!(codes, [303, 303, 409, 409, 409, 409]);
-    let result = pages.confirmed("bob", &asked("bob", "2h"));
+    let result = pages.confirmed("bob", &preview(&pages, "bob", "2h"));
     assert!(
         result.contains("1 of 1") || result.contains("done"),
         "{result}"
     );
     pages.pass(Duration::from_secs(60));
-    assert_eq!(act("ann", &asked("ann", "3h")), 303);
+    assert_eq!(act(&pages, "ann", &preview(&pages, "ann", "3h")), 303);
+}
+
+/// The page that previews a wake of `team-a/deploy/web`.
+fn preview(pages: &Proxied<'_>, user: &str, hours: &str) -> PageResponse {
+    let token = pages.token(user);
+    pages.post(user, "/confirm", &wake(&token, hours))
+}
+
+fn wake<'t>(token: &'t str, hours: &'t str) -> [(&'t str, &'t str); 4] {
+    let object = "team-a/deploy/web";
+    [
+        ("token", token),
+        ("do", "wake"),
+        ("for", hours),
+        ("object", object),
+    ]
+}
+
+/// Confirms a preview, and returns the status of the response.
+fn act(pages: &Proxied<'_>, user: &str, asked: &PageResponse) -> u16 {
+    let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
+    let fields = [("token", &*token), ("plan", &*plan)];
+    pages.post(user, "/act", &fields).status
+}
+
+/// Two actions of each of two users are carried out, so previews wait.
+#[test]
+fn at_most_two_previews_of_a_user_wait() {
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
+    scenario.api.on_request(|line| {
+        let is_slow = line.verb == "patch" && ["ann", "bob"].contains(&&*line.who);
+        is_slow.then_some(Fault::Delay(Duration::from_secs(9)))
+    });
+    let users = ["ann", "ann", "bob", "bob"];
+    let previews = users.map(|user| (user, preview(&pages, user, "2h")));
+    for (user, asked) in &previews {
+        assert_eq!(act(&pages, user, asked), 303);
+    }
+    let token = pages.token("ann");
+    let codes = [(); 3].map(|()| {
+        let response = pages.abandon("ann", "/confirm", &wake(&token, "1h"));
+        response.map(|response| response.status)
+    });
+    assert_eq!(codes, [None, None, Some(429)]);
+    pages.pass(Duration::from_secs(60));
+    assert_eq!(preview(&pages, "ann", "1h").status, 200);
 }
 
 /// A preview reads the workload, which takes minutes here.
