@@ -346,7 +346,7 @@ fn elsewhere<'n>(
                     let is_site = SITES.iter().any(|(site, _)| *site == here);
                     // Selectors can name the labels that dayshift writes.
                     let may_select = matches!(path.last(), Some(&("matchLabels" | "labels")));
-                    let is_state = Label::ALL.iter().any(|label| label.name() == name);
+                    let is_state = Label::from_name(name).is_some();
                     if !(is_site || may_select && is_state) {
                         found.push(misplaced_key(KeySite::Elsewhere, &here, entry, scope));
                     }

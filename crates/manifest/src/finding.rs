@@ -3,26 +3,19 @@
 
 use std::{fmt, hash::Hash, ops::Range, sync::Arc};
 
+use dayshift_text::named_enum;
+
 use crate::yaml::node::Location;
 
-/// How severe a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// dayshift or the API server rejects it, or a file cannot be read or changed.
-    Error,
-    /// Valid but likely a mistake, or a setting that has no equivalent and stays as it is.
-    Warning,
-    /// Valid and possibly intended.
-    Info,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        })
+named_enum! {
+    /// How severe a finding is.
+    pub enum Severity {
+        /// dayshift or the API server rejects it, or a file cannot be read or changed.
+        Error = "error",
+        /// Valid but likely a mistake, or a setting that has no equivalent and stays as it is.
+        Warning = "warning",
+        /// Valid and possibly intended.
+        Info = "info",
     }
 }
 

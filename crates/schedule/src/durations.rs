@@ -5,6 +5,7 @@
 use std::{fmt, ops::Range};
 
 use chrono::TimeDelta;
+use dayshift_text::named_enum;
 
 use crate::text::{
     diagnostic::{Diagnostic, Grammar},
@@ -64,22 +65,13 @@ pub struct StopAfter {
     pub since: Since,
 }
 
-/// From when [`StopAfter`] counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Since {
-    /// The last start: by dayshift, by a user, by the creation, or by a deploy.
-    Start,
-    /// The creation. Later starts and deploys count only after that duration has passed.
-    Creation,
-}
-
-impl Since {
-    /// The name in JSON output: `start` or `creation`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Creation => "creation",
-        }
+named_enum! {
+    /// From when [`StopAfter`] counts.
+    pub enum Since {
+        /// The last start: by dayshift, by a user, by the creation, or by a deploy.
+        Start = "start",
+        /// The creation. Later starts and deploys count only after that duration has passed.
+        Creation = "creation",
     }
 }
 

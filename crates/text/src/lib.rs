@@ -1,5 +1,5 @@
 //! Text that is safe to show: quoted, shortened, and without characters that control a terminal.
-//! It also finds the closest name to a misspelled one.
+//! It also finds the closest name to a misspelled one, and defines enums whose variants have names.
 //!
 //! This is a crate of its own because all others use it, including `dayshift-schedule`, the lowest of
 //! them, which should not export functions about terminals and shells.
@@ -234,6 +234,55 @@ impl<W: Write> Write for TerminalSafe<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
+}
+
+/// Defines an enum whose variants have names. A variant without one is named as it is written.
+///
+/// ```
+/// dayshift_text::named_enum! {
+///     /// The state of a workload.
+///     pub enum State {
+///         /// It runs.
+///         Running = "running",
+///         /// It is stopped.
+///         Stopped = "stopped",
+///     }
+/// }
+/// assert_eq!(State::ALL.map(State::name), ["running", "stopped"]);
+/// assert_eq!(State::from_name("stopped"), Some(State::Stopped));
+/// ```
+#[macro_export]
+macro_rules! named_enum {
+    ($(#[$about:meta])* pub enum $type:ident {
+        $($(#[$doc:meta])* $variant:ident $(= $name:literal)?,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type { $($(#[$doc])* $variant,)* }
+
+        impl $type {
+            /// Every variant, in order.
+            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant),*];
+
+            /// The name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $crate::named_enum!(@ $variant $($name)?),)* }
+            }
+
+            /// The variant with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|variant| variant.name() == name)
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+    (@ $variant:ident $name:literal) => { $name };
+    (@ $variant:ident) => { stringify!($variant) };
 }
 
 #[cfg(test)]

@@ -2,108 +2,76 @@
 
 use std::{fmt, sync::Arc};
 
-use dayshift_text::{nearest, quote};
+use dayshift_text::{named_enum, nearest, quote};
 
 use crate::names::is_dns_label;
 
-/// An annotation that a user writes, in the order of the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Key {
-    /// Start times.
-    Start,
-    /// Stop times.
-    Stop,
-    /// Running hours, instead of `start` and `stop`.
-    Hours,
-    /// Exact counts at times, instead of `start`, `stop` and `hours`.
-    Scale,
-    /// The name of a schedule, whose keys apply where the object or Namespace has none of its own.
-    NamedSchedule,
-    /// The IANA time zone of all local times on the object.
-    Timezone,
-    /// The exact count after a start.
-    Replicas,
-    /// The count after a stop.
-    StopReplicas,
-    /// The duration over which starts are spread.
-    Jitter,
-    /// Excluded local dates, on which nothing starts.
-    Except,
-    /// Local dates that the schedule treats as another day of the week.
-    TreatAs,
-    /// Additional running windows on local dates.
-    Extra,
-    /// How long it runs after a start before it is stopped.
-    StopAfter,
-    /// Dependencies that must be ready before a start.
-    After,
-    /// `true`, or the time until which dayshift does not change the object.
-    Pause,
-    /// The time until which the object runs, regardless of the schedule.
-    WakeUntil,
-    /// The time until which the object is stopped, regardless of the schedule.
-    SleepUntil,
-    /// Whether manual changes are reverted while the object is stopped.
-    Enforce,
-    /// How long before a stop dayshift sends a notice.
-    Notice,
-    /// How long a start can take before dayshift sends a warning that the object is not ready.
-    ReadyWithin,
-    /// `true`: dayshift ignores the object, regardless of its Namespace.
-    Exclude,
-    /// `false` on a Namespace: the team's defaults do not apply in it.
-    TeamDefaults,
-    /// `true`: dayshift stops the object even if that deletes its volumes.
-    AllowVolumeDeletion,
-    /// `true`: a stop of this CronJob suspends its running Jobs, and a start resumes them.
-    StopJobs,
-    /// The reason for an override, in a user's words.
-    Reason,
-    /// The author of an override, as authenticated by the API server
-    /// (`manifests/policy/stamp.yaml`).
-    OverrideBy,
-    /// How long a connection to a Service wakes the object, for `dayshift activator`.
-    WakeOnRequest,
-    /// Paths of HTTP requests that do not wake it.
-    WakeOnRequestIgnore,
-    /// Paths of HTTP requests that get a response with status 200 while it is stopped, and do not wake it.
-    WakeOnRequestAnswer,
+named_enum! {
+    /// An annotation that a user writes, in the order of the documentation.
+    pub enum Key {
+        /// Start times.
+        Start = "start",
+        /// Stop times.
+        Stop = "stop",
+        /// Running hours, instead of `start` and `stop`.
+        Hours = "hours",
+        /// Exact counts at times, instead of `start`, `stop` and `hours`.
+        Scale = "scale",
+        /// The name of a schedule, whose keys apply where the object or Namespace has none of its own.
+        NamedSchedule = "schedule",
+        /// The IANA time zone of all local times on the object.
+        Timezone = "timezone",
+        /// The exact count after a start.
+        Replicas = "replicas",
+        /// The count after a stop.
+        StopReplicas = "stop-replicas",
+        /// The duration over which starts are spread.
+        Jitter = "jitter",
+        /// Excluded local dates, on which nothing starts.
+        Except = "except",
+        /// Local dates that the schedule treats as another day of the week.
+        TreatAs = "treat-as",
+        /// Additional running windows on local dates.
+        Extra = "extra",
+        /// How long it runs after a start before it is stopped.
+        StopAfter = "stop-after",
+        /// Dependencies that must be ready before a start.
+        After = "after",
+        /// `true`, or the time until which dayshift does not change the object.
+        Pause = "pause",
+        /// The time until which the object runs, regardless of the schedule.
+        WakeUntil = "wake-until",
+        /// The time until which the object is stopped, regardless of the schedule.
+        SleepUntil = "sleep-until",
+        /// Whether manual changes are reverted while the object is stopped.
+        Enforce = "enforce",
+        /// How long before a stop dayshift sends a notice.
+        Notice = "notice",
+        /// How long a start can take before dayshift sends a warning that the object is not ready.
+        ReadyWithin = "ready-within",
+        /// `true`: dayshift ignores the object, regardless of its Namespace.
+        Exclude = "exclude",
+        /// `false` on a Namespace: the team's defaults do not apply in it.
+        TeamDefaults = "team-defaults",
+        /// `true`: dayshift stops the object even if that deletes its volumes.
+        AllowVolumeDeletion = "allow-volume-deletion",
+        /// `true`: a stop of this CronJob suspends its running Jobs, and a start resumes them.
+        StopJobs = "stop-jobs",
+        /// The reason for an override, in a user's words.
+        Reason = "reason",
+        /// The author of an override, as authenticated by the API server
+        /// (`manifests/policy/stamp.yaml`).
+        OverrideBy = "override-by",
+        /// How long a connection to a Service wakes the object, for `dayshift activator`.
+        WakeOnRequest = "wake-on-request",
+        /// Paths of HTTP requests that do not wake it.
+        WakeOnRequestIgnore = "wake-on-request-ignore",
+        /// Paths of HTTP requests that get a response with status 200 while it is stopped, and do not wake it.
+        WakeOnRequestAnswer = "wake-on-request-answer",
+    }
 }
 
 impl Key {
-    /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 29] = [
-        Self::Start,
-        Self::Stop,
-        Self::Hours,
-        Self::Scale,
-        Self::NamedSchedule,
-        Self::Timezone,
-        Self::Replicas,
-        Self::StopReplicas,
-        Self::Jitter,
-        Self::Except,
-        Self::TreatAs,
-        Self::Extra,
-        Self::StopAfter,
-        Self::After,
-        Self::Pause,
-        Self::WakeUntil,
-        Self::SleepUntil,
-        Self::Enforce,
-        Self::Notice,
-        Self::ReadyWithin,
-        Self::Exclude,
-        Self::TeamDefaults,
-        Self::AllowVolumeDeletion,
-        Self::StopJobs,
-        Self::Reason,
-        Self::OverrideBy,
-        Self::WakeOnRequest,
-        Self::WakeOnRequestIgnore,
-        Self::WakeOnRequestAnswer,
-    ];
-
     /// The keys of the times of a schedule. Without any of them, and without `stop-after`, an object
     /// has no schedule.
     pub const SCHEDULE: [Self; 4] = [Self::Start, Self::Stop, Self::Hours, Self::Scale];
@@ -149,46 +117,6 @@ impl Key {
         )
     }
 
-    /// The name after the prefix, such as `stop-replicas`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Stop => "stop",
-            Self::Hours => "hours",
-            Self::Scale => "scale",
-            Self::NamedSchedule => "schedule",
-            Self::Timezone => "timezone",
-            Self::Replicas => "replicas",
-            Self::StopReplicas => "stop-replicas",
-            Self::Jitter => "jitter",
-            Self::Except => "except",
-            Self::TreatAs => "treat-as",
-            Self::Extra => "extra",
-            Self::StopAfter => "stop-after",
-            Self::After => "after",
-            Self::Pause => "pause",
-            Self::WakeUntil => "wake-until",
-            Self::SleepUntil => "sleep-until",
-            Self::Enforce => "enforce",
-            Self::Notice => "notice",
-            Self::ReadyWithin => "ready-within",
-            Self::Exclude => "exclude",
-            Self::TeamDefaults => "team-defaults",
-            Self::AllowVolumeDeletion => "allow-volume-deletion",
-            Self::StopJobs => "stop-jobs",
-            Self::Reason => "reason",
-            Self::OverrideBy => "override-by",
-            Self::WakeOnRequest => "wake-on-request",
-            Self::WakeOnRequestIgnore => "wake-on-request-ignore",
-            Self::WakeOnRequestAnswer => "wake-on-request-answer",
-        }
-    }
-
-    /// The key with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.name() == name)
-    }
-
     /// The key with the most similar name; `None` if no name is similar.
     pub fn nearest(name: &str) -> Option<Self> {
         // No key is half as long, but a name in a file can be as long as the file.
@@ -224,54 +152,23 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A label with state that dayshift writes on an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Label {
-    /// The last change: a [`crate::Phase`].
-    State,
-    /// All boundaries up to this time have been considered.
-    Last,
-    /// The next boundary or the end of the active override; absent if there is neither.
-    Next,
-    /// The count that the next start restores.
-    SavedReplicas,
-    /// The value of an on/off field before the stop.
-    SavedValue,
-    /// The schedule and the object to which the other labels belong.
-    Fingerprint,
-    /// When the timer of `stop-after` began, and the revision of the pod template.
-    Started,
-}
-
-impl Label {
-    /// Every label, in the order of the documentation.
-    pub const ALL: [Self; 7] = [
-        Self::State,
-        Self::Last,
-        Self::Next,
-        Self::SavedReplicas,
-        Self::SavedValue,
-        Self::Fingerprint,
-        Self::Started,
-    ];
-
-    /// The name after the prefix, such as `saved-replicas`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::State => "state",
-            Self::Last => "last",
-            Self::Next => "next",
-            Self::SavedReplicas => "saved-replicas",
-            Self::SavedValue => "saved-value",
-            Self::Fingerprint => "fingerprint",
-            Self::Started => "started",
-        }
+named_enum! {
+    /// A label with state that dayshift writes on an object.
+    pub enum Label {
+        /// The last change: a [`crate::Phase`].
+        State = "state",
+        /// All boundaries up to this time have been considered.
+        Last = "last",
+        /// The next boundary or the end of the active override; absent if there is neither.
+        Next = "next",
+        /// The count that the next start restores.
+        SavedReplicas = "saved-replicas",
+        /// The value of an on/off field before the stop.
+        SavedValue = "saved-value",
+        /// The schedule and the object to which the other labels belong.
+        Fingerprint = "fingerprint",
+        /// When the timer of `stop-after` began, and the revision of the pod template.
+        Started = "started",
     }
 }
 

@@ -190,7 +190,7 @@ impl Observed {
 
     /// The phase of [`Self::state`]. Parsing one label is much cheaper than parsing all of them.
     pub fn phase(&self) -> Option<Phase> {
-        self.labels.text(Label::State).and_then(Phase::from_label)
+        self.labels.text(Label::State).and_then(Phase::from_name)
     }
 
     /// The `next` of [`Self::state`], which is cheaper too.

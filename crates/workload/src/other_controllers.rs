@@ -5,7 +5,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift_text::{first_of, quote};
+use dayshift_text::{first_of, named_enum, quote};
 
 use crate::{ChangeKind, Key, Kind, Prefix, Replicas, WorkloadRef};
 
@@ -106,58 +106,31 @@ impl FieldManager {
     }
 }
 
-/// A program that sets counts repeatedly, so it might revert dayshift's changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OtherController {
-    /// A HorizontalPodAutoscaler.
-    Hpa,
-    /// KEDA.
-    Keda,
-    /// Argo CD.
-    ArgoCd,
-    /// A Kustomization of Flux.
-    FluxKustomization,
-    /// A HelmRelease of Flux.
-    FluxHelmRelease,
-    /// Helm.
-    Helm,
-    /// Server-side apply, by kubectl or another client.
-    ServerSideApply,
-    /// Client-side `kubectl apply`.
-    ClientSideApply,
-    /// `kubectl replace`.
-    Replace,
+named_enum! {
+    /// A program that sets counts repeatedly, so it might revert dayshift's changes.
+    pub enum OtherController {
+        /// A HorizontalPodAutoscaler.
+        Hpa = "HPA",
+        /// KEDA.
+        Keda = "KEDA",
+        /// Argo CD.
+        ArgoCd = "Argo CD",
+        /// A Kustomization of Flux.
+        FluxKustomization = "Flux Kustomization",
+        /// A HelmRelease of Flux.
+        FluxHelmRelease = "Flux HelmRelease",
+        /// Helm.
+        Helm = "Helm",
+        /// Server-side apply, by kubectl or another client.
+        ServerSideApply = "server-side apply",
+        /// Client-side `kubectl apply`.
+        ClientSideApply = "kubectl apply",
+        /// `kubectl replace`.
+        Replace = "kubectl replace",
+    }
 }
 
 impl OtherController {
-    /// Every variant.
-    pub const ALL: [Self; 9] = [
-        Self::Hpa,
-        Self::Keda,
-        Self::ArgoCd,
-        Self::FluxKustomization,
-        Self::FluxHelmRelease,
-        Self::Helm,
-        Self::ServerSideApply,
-        Self::ClientSideApply,
-        Self::Replace,
-    ];
-
-    /// Its name in text for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hpa => "HPA",
-            Self::Keda => "KEDA",
-            Self::ArgoCd => "Argo CD",
-            Self::FluxKustomization => "Flux Kustomization",
-            Self::FluxHelmRelease => "Flux HelmRelease",
-            Self::Helm => "Helm",
-            Self::ServerSideApply => "server-side apply",
-            Self::ClientSideApply => "kubectl apply",
-            Self::Replace => "kubectl replace",
-        }
-    }
-
     /// Its value in the label `manager` of a metric.
     pub const fn label(self) -> &'static str {
         match self {

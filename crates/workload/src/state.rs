@@ -1,9 +1,7 @@
 //! The state that dayshift stores in labels on the object itself.
 
-use std::fmt;
-
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
-use dayshift_text::number;
+use dayshift_text::{named_enum, number};
 
 use crate::{
     fingerprint::{Fingerprint, sha256_prefix},
@@ -11,51 +9,25 @@ use crate::{
     replicas::Replicas,
 };
 
-/// The last change of an object: the label `state`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// Its schedule was observed, and nothing has been scaled since.
-    Adopted,
-    /// The last boundary was a start.
-    Running,
-    /// The last boundary was a stop.
-    Stopped,
-    /// `wake-until` is active: the object runs.
-    Woken,
-    /// `sleep-until` is active: the object is stopped.
-    Slept,
-    /// A pause is active: dayshift does not change the object.
-    Paused,
+named_enum! {
+    /// The last change of an object: the label `state`.
+    pub enum Phase {
+        /// Its schedule was observed, and nothing has been scaled since.
+        Adopted = "adopted",
+        /// The last boundary was a start.
+        Running = "running",
+        /// The last boundary was a stop.
+        Stopped = "stopped",
+        /// `wake-until` is active: the object runs.
+        Woken = "woken",
+        /// `sleep-until` is active: the object is stopped.
+        Slept = "slept",
+        /// A pause is active: dayshift does not change the object.
+        Paused = "paused",
+    }
 }
 
 impl Phase {
-    /// Every phase, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
-        Self::Adopted,
-        Self::Running,
-        Self::Stopped,
-        Self::Woken,
-        Self::Slept,
-        Self::Paused,
-    ];
-
-    /// The value of the label.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Adopted => "adopted",
-            Self::Running => "running",
-            Self::Stopped => "stopped",
-            Self::Woken => "woken",
-            Self::Slept => "slept",
-            Self::Paused => "paused",
-        }
-    }
-
-    /// Parses the label `state`.
-    pub(super) fn from_label(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.name() == text)
-    }
-
     /// Whether the last change was a start. Then a count of 0 was set by a user.
     pub const fn follows_a_start(self) -> bool {
         matches!(self, Self::Running | Self::Woken)
@@ -70,12 +42,6 @@ impl Phase {
     /// Whether an override is active.
     pub const fn is_override(self) -> bool {
         matches!(self, Self::Woken | Self::Slept | Self::Paused)
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -231,7 +197,7 @@ impl State {
     pub fn from_labels(labels: &Labels) -> Self {
         let text = |label| labels.text(label);
         Self {
-            phase: text(Label::State).and_then(Phase::from_label),
+            phase: text(Label::State).and_then(Phase::from_name),
             last: text(Label::Last).and_then(parse_time),
             next: text(Label::Next).and_then(Next::from_label),
             saved: text(Label::SavedReplicas).and_then(|text| Replicas::parse(text).ok()),

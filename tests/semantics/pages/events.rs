@@ -10,7 +10,7 @@ const SOURCE: &str = include_str!("../../../crates/workload/src/events/reason.rs
 /// The names of the variants, as they are written.
 fn variants() -> Vec<&'static str> {
     let (_, rest) = SOURCE.split_once("pub enum EventReason {\n").unwrap();
-    let (variants, _) = rest.split_once("\n}\n").unwrap();
+    let (variants, _) = rest.split_once("\n    }\n").unwrap();
     let lines = variants.lines().map(str::trim);
     lines
         .filter(|line| !line.starts_with("///"))

@@ -92,7 +92,7 @@ fn lookalike_key(full: &str) -> Option<Key> {
 /// Whether the name is that of a label that dayshift writes.
 fn is_state(key: &MisplacedKey, prefix: &Prefix) -> bool {
     let name = prefix.strip(&key.field.name);
-    Label::ALL.iter().any(|label| Some(label.name()) == name)
+    name.and_then(Label::from_name).is_some()
 }
 
 /// Labels that dayshift writes, in one finding per workload.

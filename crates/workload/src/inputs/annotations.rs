@@ -15,7 +15,7 @@ use dayshift_schedule::{
     Diagnostic, DiagnosticKind, ExtraWindows, MAX_TEXT, Proposal, cut_too_long, is_too_long,
     unread_bytes,
 };
-use dayshift_text::{cut_bytes, nearest};
+use dayshift_text::{cut_bytes, named_enum, nearest};
 
 use crate::{
     keys::{Key, OWN_ANNOTATIONS, Prefix},
@@ -26,32 +26,23 @@ use crate::{
 /// the keys, and the names and values of unknown annotations. If there is more, none of it is kept.
 pub const MAX_TEXTS: usize = 2 * MAX_TEXT;
 
-/// Where an annotation in force is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
-    /// On the object itself.
-    Own,
-    /// In the ConfigMap of its team in its namespace ([`TEAM_CONFIG_MAP`](crate::TEAM_CONFIG_MAP)),
-    /// as a default.
-    Team,
-    /// On its Namespace, as a default.
-    Namespace,
-    /// Not in the cluster: it is a default from the controller's flags, for example
-    /// `--default-hours`.
-    Controller,
+named_enum! {
+    /// Where an annotation in force is written.
+    pub enum Origin {
+        /// On the object itself.
+        Own = "object",
+        /// In the ConfigMap of its team in its namespace ([`TEAM_CONFIG_MAP`](crate::TEAM_CONFIG_MAP)),
+        /// as a default.
+        Team = "team",
+        /// On its Namespace, as a default.
+        Namespace = "namespace",
+        /// Not in the cluster: it is a default from the controller's flags, for example
+        /// `--default-hours`.
+        Controller = "scaler",
+    }
 }
 
 impl Origin {
-    /// Its name in tables and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Own => "object",
-            Self::Team => "team",
-            Self::Namespace => "namespace",
-            Self::Controller => "scaler",
-        }
-    }
-
     /// The place in a sentence.
     pub(crate) const fn place(self) -> &'static str {
         match self {
