@@ -162,20 +162,32 @@ pub(super) fn tokens(path: &[&str]) -> Vec<String> {
     path.iter().map(|token| (*token).to_owned()).collect()
 }
 
+/// The plural of a kind as Kubernetes guesses it (`meta.UnsafeGuessKindToResource`).
+pub(super) fn plural_of(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    if singular.ends_with('s') {
+        return singular + "es";
+    }
+    match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => singular + "s",
+    }
+}
+
 impl KindDefinition {
     /// A kind that every API server has.
     pub(super) fn built_in(
         name: &str,
-        plural: &str,
         short_name: &str,
         (group, version): (&str, &'static str),
         path: &[&str],
     ) -> Self {
+        let plural = plural_of(name);
         Self {
             short_name: short_name.to_owned(),
-            argument: plural.to_owned(),
+            argument: plural.clone(),
             version: Some(version),
-            ..Self::operator(name, plural, group, path)
+            ..Self::operator(name, &plural, group, path)
         }
     }
 

@@ -55,51 +55,33 @@ struct DiscoveredKind {
 }
 
 static BUILT_IN: LazyLock<[KindDefinition; 5]> = LazyLock::new(|| {
+    let built_in = KindDefinition::built_in;
     let replicas = ["spec", "replicas"];
     [
         KindDefinition {
             shape: Shape::Pods,
             pods: Pods::ByHash,
             ready: ReadyForm::Replicas,
-            ..KindDefinition::built_in(
-                "Deployment",
-                "deployments",
-                "deploy",
-                ("apps", "v1"),
-                &replicas,
-            )
+            ..built_in("Deployment", "deploy", ("apps", "v1"), &replicas)
         },
         KindDefinition {
             shape: Shape::Pods,
             pods: Pods::ByNumber,
             ready: ReadyForm::Replicas,
             has_claim_policy: true,
-            ..KindDefinition::built_in(
-                "StatefulSet",
-                "statefulsets",
-                "sts",
-                ("apps", "v1"),
-                &replicas,
-            )
+            ..built_in("StatefulSet", "sts", ("apps", "v1"), &replicas)
         },
         KindDefinition {
             shape: Shape::Jobs,
             form: CountForm::Suspended,
             counts: CountKind::Suspend { has_jobs: true },
-            ..KindDefinition::built_in(
-                "CronJob",
-                "cronjobs",
-                "cj",
-                ("batch", "v1"),
-                &["spec", "suspend"],
-            )
+            ..built_in("CronJob", "cj", ("batch", "v1"), &["spec", "suspend"])
         },
         KindDefinition {
             shape: Shape::Autoscaler,
             counts: CountKind::Minimum { may_be_zero: false },
-            ..KindDefinition::built_in(
+            ..built_in(
                 "HorizontalPodAutoscaler",
-                "horizontalpodautoscalers",
                 "hpa",
                 ("autoscaling", "v2"),
                 &["spec", "minReplicas"],
@@ -109,9 +91,8 @@ static BUILT_IN: LazyLock<[KindDefinition; 5]> = LazyLock::new(|| {
             pods: Pods::OfTarget,
             form: CountForm::PausedReplicas,
             counts: CountKind::Pause,
-            ..KindDefinition::built_in(
+            ..built_in(
                 "ScaledObject",
-                "scaledobjects",
                 "so",
                 ("keda.sh", "v1alpha1"),
                 &[

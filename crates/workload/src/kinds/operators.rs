@@ -2,7 +2,7 @@
 
 use crate::kinds::{
     count::CountKind,
-    definition::{CountForm, KindDefinition, PodGroup, Pods, ReadyForm, tokens},
+    definition::{CountForm, KindDefinition, PodGroup, Pods, ReadyForm, plural_of, tokens},
     switch::{Switch, SwitchConstant},
 };
 
@@ -16,74 +16,49 @@ pub(super) fn operators() -> Vec<KindDefinition> {
         KindDefinition {
             ready: ReadyForm::Replicas,
             pods: Pods::ByHash,
-            ..KindDefinition::operator("Rollout", "rollouts", "argoproj.io", REPLICAS)
+            ..operator("Rollout", "argoproj.io", REPLICAS)
         },
-        KindDefinition::operator(
+        operator(
             "Cluster",
-            "clusters",
             "postgresql.cnpg.io",
             &["metadata", "annotations", "cnpg.io/hibernation"],
         )
         .with_switch(text("on", None))
         // `Resources` of CloudNativePG's `cluster_types.go`.
         .with_pods(vec![group(&[], Some(&["instances"]), &["resources"])]),
-        KindDefinition::operator(
-            "Pooler",
-            "poolers",
-            "postgresql.cnpg.io",
-            &["spec", "instances"],
-        ),
-        KindDefinition::operator(
+        operator("Pooler", "postgresql.cnpg.io", &["spec", "instances"]),
+        operator(
             "PostgresCluster",
-            "postgresclusters",
             "postgres-operator.crunchydata.com",
             &["spec", "shutdown"],
         )
         .with_switch(flag())
         .with_pods(postgres()),
-        KindDefinition::operator(
-            "PerconaPGCluster",
-            "perconapgclusters",
-            "pgv2.percona.com",
-            PAUSE,
-        )
-        .with_switch(flag())
-        .with_pods(postgres()),
-        KindDefinition::operator(
-            "PerconaServerMongoDB",
-            "perconaservermongodbs",
-            "psmdb.percona.com",
-            PAUSE,
-        )
-        .with_switch(flag())
-        .with_pods(mongo_db()),
-        KindDefinition::operator(
-            "PerconaXtraDBCluster",
-            "perconaxtradbclusters",
-            "pxc.percona.com",
-            PAUSE,
-        )
-        .with_switch(flag())
-        .with_pods(xtra_db()),
-        KindDefinition::operator(
+        operator("PerconaPGCluster", "pgv2.percona.com", PAUSE)
+            .with_switch(flag())
+            .with_pods(postgres()),
+        operator("PerconaServerMongoDB", "psmdb.percona.com", PAUSE)
+            .with_switch(flag())
+            .with_pods(mongo_db()),
+        operator("PerconaXtraDBCluster", "pxc.percona.com", PAUSE)
+            .with_switch(flag())
+            .with_pods(xtra_db()),
+        operator(
             "postgresql",
-            "postgresqls",
             "acid.zalan.do",
             &["spec", "numberOfInstances"],
         )
         .with_pods(own_count()),
-        KindDefinition::operator(
+        operator(
             "CassandraDatacenter",
-            "cassandradatacenters",
             "cassandra.datastax.com",
             &["spec", "stopped"],
         )
         .with_switch(flag())
         // `Resources` of `cassandradatacenter_types.go`.
         .with_pods(vec![group(&[], Some(&["size"]), &["resources"])]),
-        KindDefinition::operator(
+        operator(
             "ClickHouseInstallation",
-            "clickhouseinstallations",
             "clickhouse.altinity.com",
             &["spec", "stop"],
         )
@@ -91,48 +66,38 @@ pub(super) fn operators() -> Vec<KindDefinition> {
         KindDefinition {
             counts: CountKind::Exact,
             ready: ReadyForm::Condition("AllReplicasReady"),
-            ..KindDefinition::operator(
-                "RabbitmqCluster",
-                "rabbitmqclusters",
-                "rabbitmq.com",
-                REPLICAS,
-            )
+            ..operator("RabbitmqCluster", "rabbitmq.com", REPLICAS)
         }
         .with_pods(own_count()),
-        strimzi("KafkaConnect", "kafkaconnects", 3),
-        strimzi("KafkaBridge", "kafkabridges", 1),
-        strimzi("KafkaMirrorMaker2", "kafkamirrormaker2s", 3),
+        strimzi("KafkaConnect", 3),
+        strimzi("KafkaBridge", 1),
+        strimzi("KafkaMirrorMaker2", 3),
     ];
     all.extend(
         [
-            ("AirflowCluster", "airflowclusters", "airflow"),
-            ("DruidCluster", "druidclusters", "druid"),
-            ("HbaseCluster", "hbaseclusters", "hbase"),
-            ("HdfsCluster", "hdfsclusters", "hdfs"),
-            ("HiveCluster", "hiveclusters", "hive"),
-            ("KafkaCluster", "kafkaclusters", "kafka"),
-            ("NifiCluster", "nificlusters", "nifi"),
-            ("OpaCluster", "opaclusters", "opa"),
-            ("OpenSearchCluster", "opensearchclusters", "opensearch"),
-            ("SupersetCluster", "supersetclusters", "superset"),
-            ("TrinoCluster", "trinoclusters", "trino"),
-            ("ZookeeperCluster", "zookeeperclusters", "zookeeper"),
+            ("AirflowCluster", "airflow"),
+            ("DruidCluster", "druid"),
+            ("HbaseCluster", "hbase"),
+            ("HdfsCluster", "hdfs"),
+            ("HiveCluster", "hive"),
+            ("KafkaCluster", "kafka"),
+            ("NifiCluster", "nifi"),
+            ("OpaCluster", "opa"),
+            ("OpenSearchCluster", "opensearch"),
+            ("SupersetCluster", "superset"),
+            ("TrinoCluster", "trino"),
+            ("ZookeeperCluster", "zookeeper"),
         ]
-        .map(|(name, plural, product)| {
+        .map(|(name, product)| {
             let group = format!("{product}.stackable.tech");
             let path = ["spec", "clusterOperation", "stopped"];
-            KindDefinition::operator(name, plural, &group, &path).with_switch(flag())
+            operator(name, &group, &path).with_switch(flag())
         }),
     );
     all.extend([
         KindDefinition {
             ready: ReadyForm::Condition("Ready"),
-            ..KindDefinition::operator(
-                "VirtualMachine",
-                "virtualmachines",
-                "kubevirt.io",
-                &["spec", "runStrategy"],
-            )
+            ..operator("VirtualMachine", "kubevirt.io", &["spec", "runStrategy"])
         }
         .with_switch(Switch {
             // KubeVirt rejects an object that also has the deprecated `running`.
@@ -140,12 +105,11 @@ pub(super) fn operators() -> Vec<KindDefinition> {
             ..text("Halted", Some("Always"))
         })
         .with_pods(one_pod()),
-        KindDefinition::operator("RayCluster", "rayclusters", "ray.io", SUSPEND)
+        operator("RayCluster", "ray.io", SUSPEND)
             .with_switch(flag())
             .with_pods(ray(&[])),
-        KindDefinition::operator(
+        operator(
             "RayService",
-            "rayservices",
             "ray.io",
             &["spec", "rayClusterConfig", "suspend"],
         )
@@ -154,53 +118,49 @@ pub(super) fn operators() -> Vec<KindDefinition> {
         KindDefinition {
             counts: CountKind::SUSPEND,
             form: CountForm::Switch(flag()),
-            ..KindDefinition::operator("CronWorkflow", "cronworkflows", "argoproj.io", SUSPEND)
+            ..operator("CronWorkflow", "argoproj.io", SUSPEND)
         },
         KindDefinition {
             counts: CountKind::SUSPEND,
             form: CountForm::Switch(flag()),
-            ..KindDefinition::operator(
-                "ScheduledSparkApplication",
-                "scheduledsparkapplications",
-                "sparkoperator.k8s.io",
-                SUSPEND,
-            )
+            ..operator("ScheduledSparkApplication", "sparkoperator.k8s.io", SUSPEND)
         },
         KindDefinition {
             counts: CountKind::Runners,
             form: CountForm::Number(0),
-            ..KindDefinition::operator(
+            ..operator(
                 "AutoscalingRunnerSet",
-                "autoscalingrunnersets",
                 "actions.github.com",
                 &["spec", "minRunners"],
             )
         },
-        KindDefinition::operator(
+        operator(
             "Notebook",
-            "notebooks",
             "kubeflow.org",
             &["metadata", "annotations", "kubeflow-resource-stopped"],
         )
         // Any text stops it.
         .with_switch(Switch::new(SwitchConstant::Instant, None))
         .with_pods(one_pod()),
-        KindDefinition::operator(
+        operator(
             "Shoot",
-            "shoots",
             "core.gardener.cloud",
             &["spec", "hibernation", "enabled"],
         )
         .with_switch(flag()),
-        KindDefinition::operator(
+        operator(
             "ClusterDeployment",
-            "clusterdeployments",
             "hive.openshift.io",
             &["spec", "powerState"],
         )
         .with_switch(text("Hibernating", Some("Running"))),
     ]);
     all
+}
+
+/// A kind with the usual plural of its name.
+fn operator(name: &str, group: &str, path: &[&str]) -> KindDefinition {
+    KindDefinition::operator(name, &plural_of(name), group, path)
 }
 
 impl KindDefinition {
@@ -244,12 +204,11 @@ fn click_house() -> Switch {
 
 /// A kind of Strimzi. If the field is absent, its operator runs this many replicas (its
 /// `AbstractKafkaConnectSpec.java`).
-fn strimzi(name: &str, plural: &str, absent: u32) -> KindDefinition {
-    let definition = KindDefinition::operator(name, plural, "kafka.strimzi.io", REPLICAS);
+fn strimzi(name: &str, absent: u32) -> KindDefinition {
     KindDefinition {
         form: CountForm::Number(absent),
         ready: ReadyForm::Condition("Ready"),
-        ..definition
+        ..operator(name, "kafka.strimzi.io", REPLICAS)
     }
     .with_pods(own_count())
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::kinds::{
-    definition::{KindDefinition, ReadyForm},
+    definition::{KindDefinition, ReadyForm, plural_of},
     kind::Kind,
     not_stopped::NotStopped,
     operators::operators,
@@ -196,17 +196,6 @@ fn is_of_manifest(known: &Kind, api_version: &str, kind: &str) -> bool {
         known.name() == kind
     };
     group == known.group() && is_named
-}
-
-fn plural_of(kind: &str) -> String {
-    let singular = kind.to_lowercase();
-    if singular.ends_with('s') {
-        return singular + "es";
-    }
-    match singular.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None => singular + "s",
-    }
 }
 
 /// `rollouts.argoproj.io` for the `apiVersion` and `kind` of a manifest, with a guessed plural; `None`
