@@ -24,7 +24,7 @@ pub use finding::{Finding, ObjectName, Quoted, Rule, Severity};
 pub use kind_file::KindDefinitions;
 pub use objects::{
     Contents,
-    defaults::{LooseAnnotations, Namespace, TeamDefaults},
+    defaults::{Defaults, DefaultsOwner},
     delivery::{Delivery, IgnoredByAll, RevertTiming},
     inherit, last_of_each,
     other::{OtherObject, ScaledBy, ScaledTarget, Unrendered},

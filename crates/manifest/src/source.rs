@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use crate::{
     annotations::{ReadScope, is_filled_in},
-    objects::{Contents, FoundObject, objects, workload::ManifestWorkload},
+    objects::{
+        Contents, FoundObject, defaults::DefaultsOwner, objects, workload::ManifestWorkload,
+    },
     yaml::{
         ParseError, SyntaxError, documents,
         node::{Location, Node, NodeContent, Scalar},
@@ -173,12 +175,14 @@ impl SourceFile {
                 }
                 manifests.workloads.push((*workload, manifest));
             }
-            FoundObject::Namespace(_, node) => manifests.namespaces.push(node.json()),
-            FoundObject::TeamDefaults(team, node) => {
-                let mut manifest = node.json();
-                manifest["metadata"]["namespace"] = (*team.namespace).into();
-                manifests.team_defaults.push(manifest);
-            }
+            FoundObject::Defaults(defaults, Some(node)) => match defaults.owner {
+                DefaultsOwner::Team(namespace) => {
+                    let mut manifest = node.json();
+                    manifest["metadata"]["namespace"] = (*namespace).into();
+                    manifests.team_defaults.push(manifest);
+                }
+                _ => manifests.namespaces.push(node.json()),
+            },
             _ => {}
         });
         manifests
@@ -190,11 +194,9 @@ impl SourceFile {
         let mut contents = Contents::default();
         self.objects(prefix, namespace, kinds, |found| match found {
             FoundObject::Workload(workload, _) => contents.workloads.push(*workload),
-            FoundObject::Namespace(namespace, _) => contents.namespaces.push(*namespace),
-            FoundObject::TeamDefaults(team, _) => contents.team_defaults.push(*team),
+            FoundObject::Defaults(defaults, _) => contents.defaults.push(*defaults),
             FoundObject::Service(service) => contents.services.push(*service),
             FoundObject::Other(other) => contents.others.push(*other),
-            FoundObject::Loose(it) => contents.loose.push(it),
             FoundObject::Unrendered(it) => contents.unrendered.push(it),
             FoundObject::ParseError(fault) => contents.errors.push(self.error(fault)),
         });

@@ -213,11 +213,7 @@ impl<'a> ForeignTextSearch<'_, 'a> {
 
 /// A flag of GoKubeDownscaler or py-kube-downscaler for all Namespaces, and its value if the file
 /// has it.
-#[derive(Debug, PartialEq, Eq)]
-struct DownscalerDefault<'t> {
-    flag: &'static str,
-    value: Option<&'t str>,
-}
+type DownscalerDefault<'t> = (&'static str, Option<&'t str>);
 
 /// The flags and variables that set a schedule for all Namespaces, and those that change its meaning.
 const DEFAULTS: [(&str, &str); 6] = [
@@ -235,19 +231,17 @@ const SCHEDULES: usize = 4;
 /// The message and help for the defaults in a text, if one of them sets a schedule.
 fn defaults_finding(text: &str) -> Option<(String, String)> {
     let defaults = text_defaults(text);
-    let is_schedule = |default: &&DownscalerDefault<'_>| {
+    let is_schedule = |(flag, _): &&DownscalerDefault<'_>| {
         let mut schedules = DEFAULTS[..SCHEDULES].iter();
-        schedules.any(|(flag, _)| *flag == default.flag)
+        schedules.any(|(known, _)| known == flag)
     };
-    let first = defaults.iter().find(is_schedule)?;
-    let words = defaults.iter().map(|default| {
-        let value = default.value.unwrap_or("VALUE");
-        format!("{} {}", default.flag, shell_word(value))
-    });
-    let words: Vec<_> = words.collect();
+    let (first, _) = defaults.iter().find(is_schedule)?;
+    let words = defaults.iter();
+    let words: Vec<_> = words
+        .map(|(flag, value)| format!("{flag} {}", shell_word(value.unwrap_or("VALUE"))))
+        .collect();
     let message = format!(
-        "{} is a schedule of GoKubeDownscaler or py-kube-downscaler for every Namespace, and is not converted",
-        first.flag
+        "{first} is a schedule of GoKubeDownscaler or py-kube-downscaler for every Namespace, and is not converted"
     );
     let help = format!(
         "convert it for each Namespace: dayshift convert {} -n NAMESPACE",
@@ -297,8 +291,7 @@ fn text_defaults(text: &str) -> Vec<DownscalerDefault<'_>> {
         let rest = rest.trim_start_matches(['=', ':', ' ', ',', '\t', '"', '\'', ']', '\\']);
         let end = rest.find(['"', '\'', '\n', '\\']).unwrap_or(rest.len());
         let value = rest.get(..end).map(str::trim);
-        let value = value.filter(|value| !value.is_empty());
-        Some(DownscalerDefault { flag, value })
+        Some((*flag, value.filter(|value| !value.is_empty())))
     });
     each.collect()
 }
@@ -375,12 +368,7 @@ mod tests {
             ("--upscale-period=", &[("--upscale-period", None)]),
             ("--default-uptimes=x MY_DEFAULT_UPTIMES", &[]),
         ] {
-            let found = text_defaults(text);
-            let found: Vec<_> = found
-                .iter()
-                .map(|default| (default.flag, default.value))
-                .collect();
-            assert_eq!(found, expected, "{text}");
+            assert_eq!(text_defaults(text), expected, "{text}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Errors and likely mistakes in the schedules of files: `dayshift lint`.
 //!
-//! Pure: sources and a time give a [`LintReport`]. The module `table` lists every rule with its checks, and
-//! the [`Linter`] runs these over each object. `docs/reference/lint.md` documents the rules; the CLI
-//! formats the report. To add a rule, add a row to the table and a function.
+//! Pure: sources and a time give a [`LintReport`]. The module `rule` lists the rules, `checks` the functions
+//! that find violations, and the [`Linter`] runs these over each object. `docs/reference/lint.md`
+//! documents the rules; the CLI formats the report.
 
+mod checks;
 mod dates;
 mod dependencies;
 mod index;
@@ -14,7 +15,6 @@ mod other_controllers;
 mod rule;
 mod schedule;
 mod schedule_finding;
-mod table;
 mod times;
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
@@ -31,14 +31,14 @@ use crate::{
     annotations::{Annotation, MisplacedKey},
     finding::{ObjectName, Quoted, Severity},
     lint::{
+        checks::{CHECKS, Check},
         index::ContentsIndex,
         object::{ObjectFindings, OtherCheck, RENDER_HELP, WorkloadCheck, wrong_keys},
         schedule_finding::{CheckPeriod, ScheduleCheck, ScheduleFinding},
-        table::{Check, RULES},
     },
     objects::{
         Contents,
-        defaults::{LooseAnnotations, Namespace, TeamDefaults},
+        defaults::{Defaults, DefaultsOwner},
         inherit, last_of_each,
         other::OtherObject,
         workload::{CronTimes, ManifestWorkload},
@@ -201,18 +201,17 @@ impl Linter {
 }
 
 /// The rules in the scope, with each of their checks.
-fn checks(scope: LintScope) -> impl Iterator<Item = (LintRule, &'static Check)> {
-    let rows = RULES.iter().filter(move |row| scope.includes(row.rule));
-    rows.flat_map(|row| row.checks.iter().map(|check| (row.rule, check)))
+fn checks(scope: LintScope) -> impl Iterator<Item = &'static (LintRule, Check)> {
+    CHECKS.iter().filter(move |(rule, _)| scope.includes(*rule))
 }
 
 fn has_no_schedule(contents: &Contents) -> bool {
     let mut workloads = contents.workloads.iter();
-    let mut namespaces = contents.namespaces.iter();
+    let is_empty = |defaults: &Defaults| {
+        matches!(defaults.owner, DefaultsOwner::Namespace(_)) && defaults.annotations.is_empty()
+    };
     workloads.all(|workload| !workload.inputs.has_schedule())
-        && namespaces.all(|namespace| namespace.annotations.is_empty())
-        && contents.team_defaults.is_empty()
-        && contents.loose.is_empty()
+        && contents.defaults.iter().all(is_empty)
 }
 
 /// The finding of an object or file that cannot be read.
@@ -266,14 +265,8 @@ impl<'l> LintRun<'l> {
         for workload in &contents.workloads {
             self.check_workload(at, workload);
         }
-        for namespace in &contents.namespaces {
-            self.check_namespace(at, namespace);
-        }
-        for team in &contents.team_defaults {
-            self.check_team_defaults(at, team);
-        }
-        for loose in &contents.loose {
-            self.check_loose(at, loose);
+        for defaults in &contents.defaults {
+            self.check_defaults(at, defaults);
         }
         for other in &contents.others {
             self.check_other(at, other);
@@ -321,7 +314,7 @@ impl<'l> LintRun<'l> {
             let Check::Key(find) = check else { continue };
             for key in keys {
                 if let Some((message, help)) = find(object.prefix, key) {
-                    object.add(rule, key.field.key.clone(), message, help);
+                    object.add(*rule, key.field.key.clone(), message, help);
                 }
             }
         }
@@ -358,48 +351,44 @@ impl<'l> LintRun<'l> {
         found
     }
 
-    fn check_namespace(&mut self, at: usize, namespace: &Namespace) {
-        let mut object = self.object(at, "Namespace", "", &namespace.name);
-        let annotations = &namespace.annotations;
-        let defaults = self.linter.inheritance.resolved(&namespace.defaults);
-        let found = self.default_findings(Origin::Namespace, &defaults, annotations);
-        object.add_schedule(annotations, &namespace.problems, Origin::Namespace, &found);
-        keys::other_tool_annotation(&mut object, &namespace.misplaced);
-        self.check_keys(&mut object, &namespace.misplaced);
-        object.finish(&namespace.misplaced, &mut self.report);
-    }
-
-    /// Checks the ConfigMap of a team, if there can be one.
-    fn check_team_defaults(&mut self, at: usize, team: &TeamDefaults) {
+    /// Checks annotations that are defaults for workloads. If their object is unknown, a missing annotation can
+    /// be elsewhere, but an invalid one is invalid on any object.
+    fn check_defaults(&mut self, at: usize, defaults: &Defaults) {
         let inheritance = &self.linter.inheritance;
-        if !inheritance.from_teams {
-            return;
+        let values = match &defaults.owner {
+            DefaultsOwner::Team(_) if !inheritance.from_teams => return,
+            DefaultsOwner::Team(_) => inheritance.of_team(&defaults.values),
+            _ => inheritance.resolved(&defaults.values),
+        };
+        let (origin, mut object) = match &defaults.owner {
+            DefaultsOwner::Namespace(name) => {
+                (Origin::Namespace, self.object(at, "Namespace", "", name))
+            }
+            DefaultsOwner::Team(namespace) => {
+                let object = self.object(at, "ConfigMap", namespace, TEAM_CONFIG_MAP);
+                (Origin::Team, object)
+            }
+            DefaultsOwner::Unknown { .. } => (Origin::Namespace, self.object(at, "", "", "")),
+        };
+        let mut found = self.default_findings(origin, &values, &defaults.annotations);
+        if let DefaultsOwner::Unknown { is_partial } = defaults.owner {
+            found.retain(|finding| {
+                finding.rule.severity() == Severity::Error
+                    || !is_partial && finding.rule != LintRule::NoEffect
+            });
         }
-        let mut object = self.object(at, "ConfigMap", &team.namespace, TEAM_CONFIG_MAP);
-        let annotations = &team.annotations;
-        let defaults = inheritance.of_team(&team.defaults);
-        let found = self.default_findings(Origin::Team, &defaults, annotations);
-        object.add_schedule(annotations, &team.problems, Origin::Team, &found);
-        object.without_prefix();
-        object.finish(&[], &mut self.report);
-    }
-
-    /// Checks annotations that are not on an object. A missing annotation can be elsewhere, but an
-    /// invalid one is invalid on any object.
-    fn check_loose(&mut self, at: usize, loose: &LooseAnnotations) {
-        let mut object = self.object(at, "", "", "");
-        let annotations = &loose.annotations;
-        let defaults = self.linter.inheritance.resolved(&loose.defaults);
-        let mut found = self.default_findings(Origin::Namespace, &defaults, annotations);
-        found.retain(|finding| {
-            finding.rule.severity() == Severity::Error
-                || !loose.is_partial && finding.rule != LintRule::NoEffect
-        });
-        object.add_schedule(annotations, &loose.problems, Origin::Namespace, &found);
-        let findings = object.findings.into_iter();
-        self.report
-            .findings
-            .extend(findings.map(|finding| finding.about(None)));
+        object.add_schedule(&defaults.annotations, &defaults.problems, origin, &found);
+        keys::other_tool_annotation(&mut object, &defaults.misplaced);
+        self.check_keys(&mut object, &defaults.misplaced);
+        match defaults.owner {
+            DefaultsOwner::Namespace(_) => {}
+            DefaultsOwner::Team(_) => object.without_prefix(),
+            DefaultsOwner::Unknown { .. } => {
+                let findings = object.findings.iter_mut();
+                findings.for_each(|finding| finding.object = None);
+            }
+        }
+        object.finish(&defaults.misplaced, &mut self.report);
     }
 
     /// An entry of the file of named schedules: it is checked like the annotations of a Namespace.
@@ -414,7 +403,7 @@ impl<'l> LintRun<'l> {
             let (message, help) = (diagnostic.message(), diagnostic.help());
             object.add(LintRule::UnknownSchedule, place, message, help);
         }
-        self.report.findings.append(&mut object.findings);
+        object.finish(&[], &mut self.report);
     }
 
     fn check_other(&mut self, at: usize, other: &OtherObject) {

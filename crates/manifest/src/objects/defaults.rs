@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use dayshift_workload::{Annotations, Key, Origin, Problem, TEAM_CONFIG_MAP};
+use dayshift_workload::{Annotations, Key, Origin, Prefix, Problem, TEAM_CONFIG_MAP};
 
 use crate::{
     annotations::{Annotation, AnnotationMap, MisplacedKey, ObjectRole, ReadScope, misplaced_keys},
@@ -15,25 +15,49 @@ use crate::{
     },
 };
 
-/// A Namespace of a file.
+/// Annotations of one object that are defaults for workloads.
 #[derive(Clone, Debug)]
-pub struct Namespace {
-    /// The name.
-    pub name: Arc<str>,
-    /// The place of the object.
-    pub place: Location,
-    /// Its annotations with the prefix, which are the defaults of its workloads.
-    pub defaults: Arc<Annotations>,
-    /// The same annotations with their places, in the order of the file; each name once.
+pub struct Defaults {
+    /// The object that has them.
+    pub owner: DefaultsOwner,
+    /// The values.
+    pub values: Arc<Annotations>,
+    /// The same with their places, in the order of the file; each name once. The keys of a ConfigMap have no
+    /// prefix.
     pub annotations: Vec<Annotation>,
-    /// Problems with the form of the annotations.
+    /// Problems with the form of the values.
     pub problems: Vec<Problem>,
     /// Misplaced names with the prefix, or similar ones.
     pub misplaced: Vec<MisplacedKey>,
 }
 
-impl Namespace {
-    pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Result<Self, ParseError> {
+/// An object whose annotations are defaults for workloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefaultsOwner {
+    /// The Namespace with this name.
+    Namespace(Arc<str>),
+    /// The ConfigMap of a team in this namespace.
+    Team(Arc<str>),
+    /// An object that a tool makes later, and that can have more annotations. Values that the tool fills in are
+    /// left out.
+    Unknown {
+        /// Whether values were left out.
+        is_partial: bool,
+    },
+}
+
+impl Defaults {
+    fn new(owner: DefaultsOwner, map: AnnotationMap, prefix: &Prefix) -> Self {
+        Self {
+            owner,
+            values: Arc::new(map.read_under(prefix)),
+            annotations: map.annotations,
+            problems: map.problems,
+            misplaced: Vec::new(),
+        }
+    }
+
+    pub(crate) fn of_namespace(node: &Node<'_>, scope: ReadScope<'_>) -> Result<Self, ParseError> {
         let metadata = node.get("metadata");
         let name = metadata.map_or(Ok(None), |metadata| text(metadata, "metadata.", "name"))?;
         let (Some(metadata), Some(name)) = (metadata, name) else {
@@ -41,34 +65,15 @@ impl Namespace {
             return Err(ParseError::at(&node.place, message));
         };
         let map = AnnotationMap::read(metadata, scope, Origin::Namespace)?;
-        let defaults = Arc::new(map.read_under(scope.prefix));
+        let owner = DefaultsOwner::Namespace(name.into());
         Ok(Self {
-            name: name.into(),
-            place: node.place.clone(),
-            defaults,
-            annotations: map.annotations,
-            problems: map.problems,
             misplaced: misplaced_keys(node, scope, ObjectRole::Scheduled),
+            ..Self::new(owner, map, scope.prefix)
         })
     }
-}
 
-/// The ConfigMap of a file with the defaults of a team.
-#[derive(Clone, Debug)]
-pub struct TeamDefaults {
-    /// Its namespace.
-    pub namespace: Arc<str>,
-    /// Its keys and values.
-    pub defaults: Arc<Annotations>,
-    /// The same with their places, in the order of the file; each key once. The keys have no prefix.
-    pub annotations: Vec<Annotation>,
-    /// Problems with the form of the values.
-    pub problems: Vec<Problem>,
-}
-
-impl TeamDefaults {
-    /// Reads a ConfigMap; `None` if it has another name.
-    pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
+    /// Reads a ConfigMap; `None` if it has another name than those of teams.
+    pub(crate) fn of_team(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
         let of_metadata = |name| node.text_at(&["metadata", name]);
         if of_metadata("name") != Some(TEAM_CONFIG_MAP) {
             return None;
@@ -82,28 +87,10 @@ impl TeamDefaults {
             Annotation::read(&name, entry, scope.source)
         });
         map.annotations.extend(binary);
-        let defaults = Arc::new(map.read_under(scope.prefix));
-        Some(Self {
-            namespace: of_metadata("namespace").unwrap_or(scope.namespace).into(),
-            defaults,
-            annotations: map.annotations,
-            problems: map.problems,
-        })
+        let namespace = of_metadata("namespace").unwrap_or(scope.namespace);
+        let owner = DefaultsOwner::Team(namespace.into());
+        Some(Self::new(owner, map, scope.prefix))
     }
-}
-
-/// A map of annotations with the prefix that is not on an object of the file. The object can have
-/// more annotations elsewhere, so these are read as defaults.
-#[derive(Clone, Debug)]
-pub struct LooseAnnotations {
-    /// The values. Those that a tool fills in are left out.
-    pub defaults: Arc<Annotations>,
-    /// The same annotations with their places.
-    pub annotations: Vec<Annotation>,
-    /// Problems with the form of the annotations.
-    pub problems: Vec<Problem>,
-    /// Whether some were left out.
-    pub is_partial: bool,
 }
 
 /// The kinds that can contain parts of other objects anywhere.
@@ -118,11 +105,7 @@ const HOLDING: [&str; 6] = [
 
 /// Calls `each` with the annotation maps of a document that is not an object of the cluster, or
 /// that a tool makes other objects from.
-pub(crate) fn search(
-    document: &Node<'_>,
-    scope: ReadScope<'_>,
-    each: &mut impl FnMut(LooseAnnotations),
-) {
+pub(crate) fn search(document: &Node<'_>, scope: ReadScope<'_>, each: &mut impl FnMut(Defaults)) {
     let kind = document.text_at(&["kind"]);
     if kind.is_some_and(|kind| !HOLDING.contains(&kind)) {
         return;
@@ -155,7 +138,7 @@ struct AnnotationWalk<'s, 'e, E> {
     each: &'e mut E,
 }
 
-impl<E: FnMut(LooseAnnotations)> AnnotationWalk<'_, '_, E> {
+impl<E: FnMut(Defaults)> AnnotationWalk<'_, '_, E> {
     fn visit(&mut self, node: &Node<'_>) {
         if !self.seen.insert(std::ptr::from_ref(node).addr()) {
             return;
@@ -225,17 +208,14 @@ impl<E: FnMut(LooseAnnotations)> AnnotationWalk<'_, '_, E> {
         if map.annotations.is_empty() {
             return;
         }
-        let defaults = Arc::new(map.read_under(self.scope.prefix));
-        if let Some(place) = self.within {
-            map.annotations
-                .iter_mut()
-                .for_each(|annotation| annotation.move_to(place));
-        }
-        (self.each)(LooseAnnotations {
-            defaults,
+        let owner = DefaultsOwner::Unknown {
             is_partial: map.annotations.len() < all,
-            annotations: map.annotations,
-            problems: map.problems,
-        });
+        };
+        let mut defaults = Defaults::new(owner, map, self.scope.prefix);
+        if let Some(place) = self.within {
+            let annotations = defaults.annotations.iter_mut();
+            annotations.for_each(|annotation| annotation.move_to(place));
+        }
+        (self.each)(defaults);
     }
 }

@@ -19,7 +19,7 @@ use dayshift_workload::{
 use crate::{
     annotations::ReadScope,
     objects::{
-        defaults::{LooseAnnotations, Namespace, TeamDefaults, search},
+        defaults::{Defaults, DefaultsOwner, search},
         other::{OtherObject, Unrendered},
         workload::{ManifestWorkload, Service},
     },
@@ -31,16 +31,12 @@ use crate::{
 pub struct Contents {
     /// Objects of kinds that dayshift can scale.
     pub workloads: Vec<ManifestWorkload>,
-    /// Namespaces.
-    pub namespaces: Vec<Namespace>,
-    /// ConfigMaps with the defaults of teams.
-    pub team_defaults: Vec<TeamDefaults>,
+    /// Annotations that are defaults for workloads.
+    pub defaults: Vec<Defaults>,
     /// Services.
     pub services: Vec<Service>,
     /// Other objects that have annotations like dayshift's, or that affect scheduled workloads.
     pub others: Vec<OtherObject>,
-    /// Annotations for objects that a tool makes from the file.
-    pub loose: Vec<LooseAnnotations>,
     /// Kustomizations that change objects.
     pub unrendered: Vec<Unrendered>,
     /// Errors of the file and its objects.
@@ -70,15 +66,11 @@ pub fn last_of_each<T>(given: Vec<T>, object: impl Fn(&T) -> &WorkloadRef) -> (V
 pub(crate) enum FoundObject<'n, 'a> {
     /// An object of a kind that dayshift can scale, and its node.
     Workload(Box<ManifestWorkload>, &'n Node<'a>),
-    /// A Namespace, whose annotations are defaults, and its node.
-    Namespace(Box<Namespace>, &'n Node<'a>),
-    /// A ConfigMap with the defaults of a team, and its node.
-    TeamDefaults(Box<TeamDefaults>, &'n Node<'a>),
+    /// Annotations that are defaults, and the node of their Namespace or ConfigMap.
+    Defaults(Box<Defaults>, Option<&'n Node<'a>>),
     Service(Box<Service>),
     /// Any other object that affects schedules.
     Other(Box<OtherObject>),
-    /// Annotations for objects that a tool makes from the document.
-    Loose(LooseAnnotations),
     Unrendered(Unrendered),
     /// An object or a list that the API server would reject.
     ParseError(ParseError),
@@ -129,16 +121,18 @@ fn object<'n, 'a>(
         namespace(node, scope, each);
     } else {
         if (version, name) == (Some("v1"), Some("ConfigMap"))
-            && let Some(team) = TeamDefaults::read(node, scope)
+            && let Some(team) = Defaults::of_team(node, scope)
         {
-            each(FoundObject::TeamDefaults(Box::new(team), node));
+            each(FoundObject::Defaults(Box::new(team), Some(node)));
         }
         if (version, name) == (Some("v1"), Some("Service"))
             && let Some(service) = Service::read(node, scope)
         {
             each(FoundObject::Service(Box::new(service)));
         }
-        search(node, scope, &mut |found| each(FoundObject::Loose(found)));
+        search(node, scope, &mut |found| {
+            each(FoundObject::Defaults(Box::new(found), None));
+        });
         if let Some(unrendered) = Unrendered::read(node, scope.file) {
             each(FoundObject::Unrendered(unrendered));
         } else if let Some(other) = OtherObject::read(node, scope) {
@@ -164,8 +158,8 @@ fn namespace<'n, 'a>(
     scope: ReadScope<'_>,
     each: &mut impl FnMut(FoundObject<'n, 'a>),
 ) {
-    each(match Namespace::read(node, scope) {
-        Ok(namespace) => FoundObject::Namespace(Box::new(namespace), node),
+    each(match Defaults::of_namespace(node, scope) {
+        Ok(defaults) => FoundObject::Defaults(Box::new(defaults), Some(node)),
         Err(fault) => FoundObject::ParseError(fault.with_kind("Namespace")),
     });
 }
@@ -195,33 +189,26 @@ fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], ParseError
 /// counts, as for `kubectl apply`. Problems with the form of a default become problems of the workloads that
 /// inherit it.
 pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
-    let teams = contents.iter().flat_map(|contents| &contents.team_defaults);
-    let teams = teams.filter(|_| inheritance.from_teams);
-    let teams: HashMap<_, _> = teams
-        .map(|team| {
-            (
-                Arc::clone(&team.namespace),
-                (team.defaults.clone(), team.problems.clone()),
-            )
-        })
-        .collect();
-    let namespaces = contents.iter().flat_map(|contents| &contents.namespaces);
-    let namespaces = namespaces.filter(|namespace| !namespace.annotations.is_empty());
-    let namespaces: HashMap<_, _> = namespaces
-        .map(|namespace| {
-            (
-                Arc::clone(&namespace.name),
-                (namespace.defaults.clone(), namespace.problems.clone()),
-            )
-        })
-        .collect();
+    let (mut of_namespaces, mut of_teams) = (HashMap::new(), HashMap::new());
+    for defaults in contents.iter().flat_map(|contents| &contents.defaults) {
+        let found = || (Arc::clone(&defaults.values), defaults.problems.clone());
+        match &defaults.owner {
+            DefaultsOwner::Namespace(name) if !defaults.annotations.is_empty() => {
+                of_namespaces.insert(Arc::clone(name), found());
+            }
+            DefaultsOwner::Team(namespace) if inheritance.from_teams => {
+                of_teams.insert(Arc::clone(namespace), found());
+            }
+            _ => {}
+        }
+    }
     let mut in_force = HashMap::new();
     for workload in contents
         .iter_mut()
         .flat_map(|contents| &mut contents.workloads)
     {
         let name = &workload.object.namespace;
-        let (namespace, team) = (namespaces.get(name), teams.get(name));
+        let (namespace, team) = (of_namespaces.get(name), of_teams.get(name));
         let texts = |of: Option<&(Arc<Annotations>, Vec<Problem>)>| Some(of?.0.clone());
         let defaults = in_force.entry(Arc::clone(name)).or_insert_with(|| {
             inheritance.in_force(name, texts(namespace).as_ref(), texts(team).as_ref())
