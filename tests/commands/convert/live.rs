@@ -113,7 +113,7 @@ fn reports_an_unreadable_namespace() {
     let ran = convert(&cluster, &["-n", "dev"]);
     assert_eq!(ran.status, 3);
     assert_starts_with!(ran.out, "kubectl annotate deployment api -n dev ");
-    let warning = "warning: not allowed to read the Namespace dev, so its annotations are not converted: 403: User \"me\" cannot get resource \"namespaces\"\n";
+    let warning = "warning: not allowed to read the Namespace dev, so its annotations are not converted: 403 Forbidden: User \"me\" cannot get resource \"namespaces\"\n";
     ran.assert_err(warning);
 }
 
@@ -149,7 +149,7 @@ fn quotes_the_message_of_a_busy_server() {
     assert_eq!(ran.status, 3);
     assert_starts_with!(
         ran.err,
-        "error: the API server is not available: 429: too many requests (the server is"
+        "error: the API server is not available: 429 Too Many Requests: too many requests (the server is"
     );
 }
 

@@ -5,13 +5,14 @@ use std::{error::Error as StdError, iter::successors, sync::Arc, time::Duration}
 
 use bytes::Bytes;
 use chrono::{DateTime, Datelike as _, Utc};
+use dayshift_text::cut_bytes;
 use futures::StreamExt as _;
 use http::{
     Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode,
     header::{self, InvalidHeaderValue},
 };
 use http_body_util::{BodyDataStream, BodyExt as _, Either, LengthLimitError, Limited};
-use kube::{Client, client::Body};
+use kube::{Client, client::Body, core::Status};
 use tokio::time::{sleep, timeout};
 use tower::{BoxError, service_fn};
 use tower_http::timeout::TimeoutBody;
@@ -115,6 +116,15 @@ pub(crate) async fn next_piece(
     }
 }
 
+/// The status in the body of an error response. A proxy can respond with any text.
+pub(crate) fn error_status(code: StatusCode, body: &[u8]) -> Box<Status> {
+    let status = serde_json::from_slice::<Status>(body).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(body);
+        Status::failure(cut_bytes(text.trim(), 200), "Unknown")
+    });
+    status.with_code(code.as_u16()).boxed()
+}
+
 /// Whether the error means that a body exceeded the limit of [`bounded`], or its JSON that of
 /// [`to_json`](crate::decode::protobuf::to_json).
 pub(crate) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
@@ -130,7 +140,7 @@ pub(crate) fn is_malformed(error: &(dyn StdError + 'static)) -> bool {
 }
 
 /// An error and its causes.
-fn causes<'e>(
+pub(crate) fn causes<'e>(
     error: &'e (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
     successors(Some(error), |error| (*error).source())

@@ -7,11 +7,12 @@ use dayshift_text::{error_chain, printable, quote};
 use http::Uri;
 use kube::{client::AuthError, config::KubeconfigError};
 
+use crate::connect::middleware::causes;
+
 /// Returns a message for an error that would show a credential: kube quotes the lines of an invalid
 /// kubeconfig, and the whole input and output of a credential program. `None` for any other error.
 fn redact(error: &(dyn Error + 'static)) -> Option<String> {
-    let mut link = Some(error);
-    while let Some(error) = link {
+    for error in causes(error) {
         if let Some(error) = error.downcast_ref::<AuthError>() {
             return credential_message(error);
         }
@@ -27,7 +28,6 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
         if let Some(plain) = error.downcast_ref().and_then(kubeconfig_message) {
             return Some(plain);
         }
-        link = error.source();
     }
     None
 }
@@ -52,14 +52,12 @@ fn kubeconfig_message(error: &KubeconfigError) -> Option<String> {
 
 /// Replaces kube's debug output of a whole response by the API server's message.
 fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
-    let mut link = Some(error);
-    while let Some(error) = link {
+    for error in causes(error) {
         if let Some(kube::Error::Api(status)) = error.downcast_ref()
             && !status.message.is_empty()
         {
             text = text.replace(&error.to_string(), &printable(&status.message));
         }
-        link = error.source();
     }
     text
 }

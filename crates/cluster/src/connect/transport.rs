@@ -12,9 +12,7 @@
 //! even if it answers pings.
 
 use std::{
-    error::Error as StdError,
     future::Future,
-    iter::successors,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
@@ -38,7 +36,7 @@ use kube::{
 };
 use tower::{BoxError, ServiceBuilder, service_fn};
 
-use crate::connect::middleware::is_watch;
+use crate::connect::middleware::{causes, is_watch};
 
 /// The longest time to open a connection, with its TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -193,9 +191,7 @@ fn connector(config: &Config) -> Result<Option<Connector>, Error> {
 
 /// Whether the connection could not be opened, including its TLS handshake.
 fn is_connect_error(error: &Error) -> bool {
-    let first: &(dyn StdError + 'static) = error;
-    successors(Some(first), |error| (*error).source())
-        .any(|error| error.downcast_ref().is_some_and(legacy::Error::is_connect))
+    causes(error).any(|error| error.downcast_ref().is_some_and(legacy::Error::is_connect))
 }
 
 /// The number of requests that share a connection: less than the limit of any known server or proxy.

@@ -149,23 +149,24 @@ fn write(mut message: Bytes, json: &mut impl Write) -> Result<(), Malformed> {
     let types = types.unwrap_or_default();
     match (&*types.api_version, &*types.kind) {
         (_, "Status") => return typed(&types, &Status::decode(raw)?, json),
-        ("v1", "ConfigMap") => return typed(&types, &ConfigMapMessage::decode(raw)?, json),
-        ("v1", "ConfigMapList") => return typed(&types, &ConfigMapList::decode(raw)?, json),
+        ("v1", "ConfigMap" | "ConfigMapList") => {
+            return objects::<ConfigMapMessage>(&types, raw, json);
+        }
         _ => {}
     }
     let name = types.kind.strip_suffix("List").unwrap_or(&types.kind);
     let kind = Kind::built_in(&types.api_version, name);
     match kind.and_then(|kind| KindApi::new(&kind).message()) {
-        Some(ProtobufMessage::Deployment) => workloads::<Deployment>(&types, raw, json),
-        Some(ProtobufMessage::StatefulSet) => workloads::<StatefulSet>(&types, raw, json),
-        Some(ProtobufMessage::CronJob) => workloads::<CronJob>(&types, raw, json),
-        Some(ProtobufMessage::Autoscaler) => workloads::<Autoscaler>(&types, raw, json),
+        Some(ProtobufMessage::Deployment) => objects::<Deployment>(&types, raw, json),
+        Some(ProtobufMessage::StatefulSet) => objects::<StatefulSet>(&types, raw, json),
+        Some(ProtobufMessage::CronJob) => objects::<CronJob>(&types, raw, json),
+        Some(ProtobufMessage::Autoscaler) => objects::<Autoscaler>(&types, raw, json),
         None => Err(Malformed::Kind(types.kind)),
     }
 }
 
 /// Writes an object, or a list of them.
-fn workloads<O: DecodedMessage>(
+fn objects<O: DecodedMessage>(
     types: &TypeMeta,
     raw: Bytes,
     json: &mut impl Write,
@@ -419,14 +420,6 @@ pub(crate) struct ConfigMapMessage {
     #[prost(message, repeated, tag = "3")]
     #[serde(serialize_with = "only_keys")]
     pub(crate) binary_data: Vec<MapEntry>,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-pub(crate) struct ConfigMapList {
-    #[prost(message, optional, tag = "1")]
-    pub(crate) metadata: Option<ListMeta>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) items: Vec<ConfigMapMessage>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]

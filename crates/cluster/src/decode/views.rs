@@ -27,18 +27,12 @@ use crate::decode::{
 /// A type that a live workload can be decoded to: [`Workload`], or more of the object, such as
 /// [`WithManagers`].
 pub trait WorkloadView:
-    Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-    + Debug
-    + Trim
-    + Decode<Full: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug>
+    Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug + Trim + Decode
 {
 }
 
 impl<D> WorkloadView for D where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Debug
-        + Trim
-        + Decode<Full: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug>
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug + Trim + Decode
 {
 }
 

@@ -348,7 +348,6 @@ macro_rules! resource_of_kind {
 pub(super) use resource_of_kind;
 
 resource_of_kind!(Workload, metadata);
-resource_of_kind!(FullWorkload, metadata);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -159,7 +159,8 @@ impl ScalerKind {
         let place = namespace.map_or_else(String::new, |name| format!("/namespaces/{name}"));
         let path = format!("/apis/{group}/{version}{place}/{plural}");
         let target = |scaler: Scaler| target(&scaler, self.owner);
-        match pages(client, &path, &[], target).await {
+        let decode = |json: &[u8]| serde_json::from_slice(json);
+        match pages(client, &path, &[], decode, target).await {
             Ok(targets) => Ok(targets.into_iter().flatten().collect()),
             // The API server responds with 403 for an unknown kind too.
             Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {

@@ -1,17 +1,14 @@
 //! Paged lists and single objects, typed or as JSON, and the error that all queries share.
 
+use bytes::Bytes;
 use dayshift_workload::{Kind, fields::BoundedValue};
 use http::{Request, StatusCode};
-use kube::{
-    Api, Client, Error, Resource,
-    client::Body,
-    core::{DynamicResourceScope, ObjectList, Status},
-};
+use kube::{Api, Client, Error, Resource, client::Body, core::ObjectList};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::connect::{
-    middleware::{MAX_RESPONSE, bounded_by, is_too_large},
+    middleware::{MAX_RESPONSE, bounded_by, error_status, is_too_large},
     redact::{redacted, redacted_chain},
 };
 
@@ -65,31 +62,17 @@ impl FindError {
 
     pub(crate) fn classify(verb: &'static str, kind: &Kind, place: &str, error: Error) -> Self {
         match error {
-            Error::Api(status) => Self::from_status(verb, kind, place, *status),
-            Error::Auth(error) => Self::Unauthorized(redacted(&error)),
-            error => Self::Unavailable(redacted_chain(&error)),
-        }
-    }
-
-    fn from_status(verb: &'static str, kind: &Kind, place: &str, status: Status) -> Self {
-        let code = StatusCode::from_u16(status.code).unwrap_or_default();
-        let message = status.message;
-        match code {
-            StatusCode::FORBIDDEN => Self::Forbidden {
+            Error::Api(status) if status.code == 403 => Self::Forbidden {
                 kind: kind.clone(),
                 verb,
                 place: place.to_owned(),
-                message,
+                message: status.message,
             },
-            StatusCode::NOT_FOUND => Self::NotServed {
+            Error::Api(status) if status.code == 404 => Self::NotServed {
                 kind: kind.clone(),
-                message,
+                message: status.message,
             },
-            StatusCode::UNAUTHORIZED => Self::Unauthorized(message),
-            code if code.is_client_error() && code != StatusCode::TOO_MANY_REQUESTS => {
-                Self::Rejected(format!("{code}: {message}"))
-            }
-            code => Self::Unavailable(format!("{code}: {message}")),
+            error => query_error(error),
         }
     }
 }
@@ -127,7 +110,8 @@ pub(crate) async fn list_raw_where(
 ) -> Result<RawList, FindError> {
     // Each object is bounded by itself, because any user can write one.
     let whole = |BoundedValue(object)| object;
-    match pages(client, path, parameters, whole).await {
+    let decode = |json: &[u8]| serde_json::from_slice(json);
+    match pages(client, path, parameters, decode, whole).await {
         Ok(items) => Ok(RawList::Items(items)),
         Err(Error::Api(status)) if status.code == 404 => Ok(RawList::Absent),
         Err(Error::Api(status)) if status.code == 403 => Ok(RawList::Forbidden(status.message)),
@@ -141,10 +125,11 @@ const MAX_PAGE: usize = 4 << 20;
 
 /// Lists a collection in pages, and keeps the result of a function of each object. If a page is too large, it is
 /// requested again with a tenth of its size: any user can write objects of megabytes.
-pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
+pub(crate) async fn pages<D: Clone, K>(
     client: &Client,
     path: &str,
     parameters: &[(&str, &str)],
+    decode: impl Fn(&[u8]) -> serde_json::Result<ObjectList<D>>,
     kept: impl Fn(D) -> K,
 ) -> Result<Vec<K>, Error> {
     let mut all = Vec::new();
@@ -164,7 +149,7 @@ pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
             Some(1) => MAX_RESPONSE,
             Some(_) => MAX_PAGE,
         };
-        let page: ObjectList<D> = match get(client, &format!("{path}?{query}"), max).await {
+        let page = match get(client, &format!("{path}?{query}"), max).await {
             // The server keeps the pages of a list for a few minutes only. Read everything at once.
             Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
                 all.clear();
@@ -176,7 +161,7 @@ pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
                 limit = limit.map(|limit| limit.div_ceil(10));
                 continue;
             }
-            page => page?,
+            page => decode(&page?).map_err(Error::SerdeError)?,
         };
         all.extend(page.items.into_iter().map(&kept));
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
@@ -192,14 +177,17 @@ pub(crate) async fn pages<D: Clone + DeserializeOwned, K>(
 /// If the API server cannot be reached or the request fails.
 pub async fn get_raw(client: &Client, path: &str) -> Result<Option<Value>, FindError> {
     match get(client, path, MAX_RESPONSE).await {
-        Ok(BoundedValue(object)) => Ok(Some(object)),
+        Ok(json) => match serde_json::from_slice(&json) {
+            Ok(BoundedValue(object)) => Ok(Some(object)),
+            Err(error) => Err(query_error(Error::SerdeError(error))),
+        },
         Err(Error::Api(status)) if status.code == 404 => Ok(None),
         Err(error) => Err(query_error(error)),
     }
 }
 
 /// Reads a response of at most `max` bytes.
-async fn get<T: DeserializeOwned>(client: &Client, path: &str, max: usize) -> Result<T, Error> {
+pub(crate) async fn get(client: &Client, path: &str, max: usize) -> Result<Bytes, Error> {
     let request = Request::get(path)
         .body(Body::empty())
         .map_err(Error::HttpError)?;
@@ -207,25 +195,22 @@ async fn get<T: DeserializeOwned>(client: &Client, path: &str, max: usize) -> Re
     let text = bounded_by(body, max).await.map_err(Error::Service)?;
     let code = parts.status;
     if !code.is_client_error() && !code.is_server_error() {
-        return serde_json::from_slice(&text).map_err(Error::SerdeError);
+        return Ok(text);
     }
-    let status = serde_json::from_slice::<Status>(&text).unwrap_or_else(|_| {
-        let text = String::from_utf8_lossy(&text);
-        Status::failure(text.trim(), "Unknown").with_code(code.as_u16())
-    });
-    Err(Error::Api(status.boxed()))
+    Err(Error::Api(error_status(code, &text)))
 }
 
 /// Classifies an error. Callers handle missing objects and missing permissions before.
 pub(crate) fn query_error(error: Error) -> FindError {
     match error {
-        Error::Api(status) if status.code == 401 => FindError::Unauthorized(status.message),
         Error::Api(status) => {
-            let message = format!("{}: {}", status.code, status.message);
-            if (400..500).contains(&status.code) && status.code != 429 {
-                FindError::Rejected(message)
-            } else {
-                FindError::Unavailable(message)
+            let code = StatusCode::from_u16(status.code).unwrap_or_default();
+            let message = format!("{code}: {}", status.message);
+            match code {
+                StatusCode::UNAUTHORIZED => FindError::Unauthorized(status.message),
+                StatusCode::TOO_MANY_REQUESTS => FindError::Unavailable(message),
+                code if code.is_client_error() => FindError::Rejected(message),
+                _ => FindError::Unavailable(message),
             }
         }
         Error::Auth(error) => FindError::Unauthorized(redacted(&error)),
@@ -237,18 +222,6 @@ pub(crate) fn query_error(error: Error) -> FindError {
 /// each Deployment.
 pub(crate) const PAGE: u32 = 100;
 
-/// The API of a kind in one namespace or in all.
-pub(crate) fn api_of<D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>>(
-    client: &Client,
-    kind: &Kind,
-    namespace: Option<&str>,
-) -> Api<D> {
-    match namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, kind),
-        None => Api::all_with(client.clone(), kind),
-    }
-}
-
 /// How many requests a command sends concurrently.
 pub(crate) const AT_ONCE: usize = 8;
 
@@ -257,18 +230,18 @@ pub(crate) async fn listed<D: Resource + Clone + DeserializeOwned>(
     api: &Api<D>,
     selector: Option<&str>,
 ) -> Result<Vec<D>, Error> {
-    listed_as(api, selector, |object| object).await
-}
-
-/// Lists all objects, in pages, and keeps the result of a function of each.
-pub(crate) async fn listed_as<D: Resource + Clone + DeserializeOwned, K>(
-    api: &Api<D>,
-    selector: Option<&str>,
-    kept: impl Fn(D) -> K,
-) -> Result<Vec<K>, Error> {
     let selector = selector.map(|selector| ("labelSelector", selector));
     let client = api.clone().into_client();
-    pages(&client, api.resource_url(), selector.as_slice(), kept).await
+    let decode = |json: &[u8]| serde_json::from_slice(json);
+    let whole = |object| object;
+    pages(
+        &client,
+        api.resource_url(),
+        selector.as_slice(),
+        decode,
+        whole,
+    )
+    .await
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use dayshift_workload::{Annotations, Inheritance, Observed, Phase, Prefix};
 use futures::future::join_all;
 use http::Request;
 use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Api, Client, Error, ResourceExt, api::ListParams};
+use kube::{Api, Client, Error, ResourceExt};
 use serde::Deserialize;
 
 use crate::{
@@ -111,10 +111,7 @@ impl NamespaceDefaults {
                 Err(error) => {
                     defaults.is_forbidden =
                         matches!(&error, Error::Api(status) if status.code == 403);
-                    defaults.unreadable = Some(match error {
-                        Error::Api(status) => status.message,
-                        error => redacted_chain(&error),
-                    });
+                    defaults.unreadable = Some(error_message(error));
                 }
             }
         }
@@ -234,10 +231,14 @@ pub async fn selected_namespaces(
     let api = Api::<NamespaceMeta>::all(client.clone());
     let listed = listed(&api, Some(selector)).await;
     let names = listed.map(|all| all.iter().map(ResourceExt::name_any).collect());
-    names.map_err(|error| match error {
+    names.map_err(error_message)
+}
+
+fn error_message(error: Error) -> String {
+    match error {
         Error::Api(status) => status.message,
         error => redacted_chain(&error),
-    })
+    }
 }
 
 /// The namespaces of a query that do not exist. Namespaces for which `is_found` returns true are not
@@ -271,11 +272,6 @@ pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
 /// # Errors
 /// If the API server does not respond, or the user may not list Namespaces.
 pub async fn namespace_names(client: &Client) -> kube::Result<Vec<String>> {
-    let api: Api<NamespaceMeta> = Api::all(client.clone());
-    let found = api.list(&ListParams::default()).await?;
-    let names = found
-        .items
-        .into_iter()
-        .filter_map(|namespace| namespace.metadata.name);
-    Ok(names.collect())
+    let found = listed(&Api::<NamespaceMeta>::all(client.clone()), None).await?;
+    Ok(found.iter().map(ResourceExt::name_any).collect())
 }

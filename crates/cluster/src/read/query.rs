@@ -1,21 +1,22 @@
 //! Queries for live workloads, by name, by label or by kind, and their results. A query has parts that
 //! can be unreadable independently of each other.
 
-use std::{collections::BTreeSet, fmt::Debug};
+use std::collections::BTreeSet;
 
 use dayshift_workload::{Kind, Prefix, WorkloadRef};
 use futures::{StreamExt as _, stream};
-use kube::{Client, Resource, core::DynamicResourceScope};
-use serde::de::DeserializeOwned;
+use kube::{Client, Error};
 
 use crate::{
+    connect::middleware::MAX_RESPONSE,
     decode::{
         Trim,
+        kind_api::KindApi,
         views::{SpecMembers, WorkloadView},
     },
     read::{
         discovery::discover,
-        list::{AT_ONCE, FindError, api_of, listed_as},
+        list::{AT_ONCE, FindError, get, pages},
     },
 };
 
@@ -281,41 +282,28 @@ async fn find_part<D: WorkloadView>(
     query: &Query,
     part: &QueryPart,
 ) -> Result<Vec<D>, FindError> {
+    let kind = &part.kind;
+    let members = SpecMembers::for_kind(kind);
     let trimmed = |mut object: D| {
-        query.trim(&part.kind, &mut object);
+        query.trim(kind, &mut object);
         object
     };
-    match SpecMembers::for_kind(&part.kind) {
-        SpecMembers::Known => find_part_as(client, query, part, trimmed).await,
-        SpecMembers::All => {
-            let trimmed = |object: D::Full| trimmed(object.into());
-            find_part_as(client, query, part, trimmed).await
-        }
-    }
-}
-
-async fn find_part_as<D, K>(
-    client: &Client,
-    query: &Query,
-    part: &QueryPart,
-    kept: impl Fn(D) -> K,
-) -> Result<Vec<K>, FindError>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned,
-{
-    let kind = &part.kind;
     let result = async {
         discover(client, kind).await?;
-        let api = api_of::<D>(client, kind, part.namespace.as_deref());
-        match &part.name {
-            Some(name) => {
-                let found = api.get_opt(name).await?;
-                Ok(found.map(kept).into_iter().collect())
+        let path = KindApi::new(kind).path(part.namespace.as_deref());
+        let Some(name) = &part.name else {
+            let selector = query.selector();
+            let selector = selector.map(|selector| ("labelSelector", selector));
+            let decode = |json: &[u8]| members.decode_list(json);
+            return pages(client, &path, selector.as_slice(), decode, trimmed).await;
+        };
+        match get(client, &format!("{path}/{name}"), MAX_RESPONSE).await {
+            Ok(json) => {
+                let object = members.decode(&json).map_err(Error::SerdeError)?;
+                Ok(vec![trimmed(object)])
             }
-            None => listed_as(&api, query.selector(), kept).await,
+            Err(Error::Api(status)) if status.is_not_found() => Ok(Vec::new()),
+            Err(error) => Err(error),
         }
     };
     let verb = if part.name.is_some() { "get" } else { "list" };

@@ -1,14 +1,13 @@
 //! The ConfigMap in which a team writes the defaults of the workloads in its namespace.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use dayshift_workload::{Annotations, Key, Prefix, TEAM_CONFIG_MAP};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Resource, core::NamespaceResourceScope};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 use crate::decode::{
-    views::Decode,
+    metadata::part_of,
     workload::{Texts, Version, trimmed},
 };
 
@@ -26,38 +25,7 @@ pub struct TeamConfigMap {
     binary_data: Option<BTreeMap<String, IgnoredAny>>,
 }
 
-impl Decode for TeamConfigMap {
-    type Full = Self;
-}
-
-impl Resource for TeamConfigMap {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        ConfigMap::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        ConfigMap::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        ConfigMap::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        ConfigMap::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
+part_of!(TeamConfigMap, ConfigMap);
 
 /// A team's defaults, as the API server sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]

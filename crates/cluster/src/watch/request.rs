@@ -1,12 +1,11 @@
 //! The requests of a watch and their responses: paged lists, streams of events with bounded memory, and
 //! errors.
 
-use std::{error::Error as StdError, io, iter::successors, mem, time::Duration, vec};
+use std::{error::Error as StdError, io, mem, time::Duration, vec};
 
 use bytes::BytesMut;
-use dayshift_text::cut_bytes;
 use dayshift_workload::Kind;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::{
     Client, Error,
@@ -17,7 +16,9 @@ use kube::{
 use memchr::memchr;
 
 use crate::{
-    connect::middleware::{MAX_RESPONSE, bounded, is_too_large, next_piece, retry_after},
+    connect::middleware::{
+        MAX_RESPONSE, bounded, causes, error_status, is_too_large, next_piece, retry_after,
+    },
     decode::{
         kind_api::KindApi,
         views::{Decode, SpecMembers},
@@ -271,7 +272,7 @@ pub(crate) async fn accepted(
     }
     let text = bounded(body).await;
     let text = text.map_err(|error| WatchError::new(verb, Error::Service(error)))?;
-    let error = WatchError::new(verb, Error::Api(status(parts.status, &text)));
+    let error = WatchError::new(verb, Error::Api(error_status(parts.status, &text)));
     Err(WatchError {
         retry_after: retry_after(&parts.headers).or(error.retry_after),
         ..error
@@ -280,19 +281,6 @@ pub(crate) async fn accepted(
 
 /// The status in an error response. If the response is not from the API server, for example from a
 /// proxy, the status has its text.
-fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
-    let status = serde_json::from_slice::<Status>(text);
-    let proxy_status = || {
-        let text = String::from_utf8_lossy(text);
-        Status::failure(cut_bytes(text.trim(), 200), "Unknown")
-    };
-    Box::new(
-        status
-            .unwrap_or_else(|_| proxy_status())
-            .with_code(code.as_u16()),
-    )
-}
-
 /// The longest line that is read to its end, in bytes. A server with another limit for etcd can send an event
 /// of more than [`MAX_RESPONSE`] bytes, which is dropped.
 const MAX_LINE: usize = 64 << 20;
@@ -387,8 +375,7 @@ fn is_cut_off(error: &(dyn StdError + 'static)) -> bool {
         let error = error.downcast_ref::<io::Error>();
         error.is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
     };
-    successors(Some(error), |error| (*error).source()).any(is_end)
-        || error.to_string().contains("unexpected EOF during chunk")
+    causes(error).any(is_end) || error.to_string().contains("unexpected EOF during chunk")
 }
 
 /// Why a watch has failed. The reflector retries.

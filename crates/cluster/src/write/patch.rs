@@ -62,8 +62,7 @@ pub fn annotation_patch(
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     if !observed.has_annotations {
         // All inputs are inherited.
-        patch.test(&MAP, Value::Null);
-        patch.add_map(annotations, prefix);
+        patch.add_map(&MAP, texts(annotations, |key| prefix.annotation(key)));
         return patch.into_patch();
     }
     patch.inputs(observed, prefix);
@@ -120,6 +119,15 @@ pub fn team_patch(config_map: &ConfigMap, changes: &[AnnotationChange]) -> Patch
     map_patch(metadata, &["data"], data, changes, name)
 }
 
+/// The added annotations with their names.
+fn texts(
+    changes: &[AnnotationChange],
+    name: impl Fn(Key) -> String,
+) -> impl Iterator<Item = (String, Value)> {
+    let changes = changes.iter();
+    changes.filter_map(move |(key, text)| Some((name(*key), json!(text.as_deref()?))))
+}
+
 /// A patch of the map at `path`, which has been observed as `seen`.
 fn map_patch(
     metadata: &ObjectMeta,
@@ -131,13 +139,7 @@ fn map_patch(
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(metadata.uid));
     let Some(seen) = seen else {
-        let texts = changes.iter();
-        let texts = texts.filter_map(|(key, text)| Some((name(*key), json!(text.as_deref()?))));
-        let texts: Map<_, _> = texts.collect();
-        patch.test(path, Value::Null);
-        if !texts.is_empty() {
-            patch.add(path, texts.into());
-        }
+        patch.add_map(path, texts(changes, name));
         return patch.into_patch();
     };
     let others = Key::OVERRIDES
@@ -199,15 +201,12 @@ impl Operations {
         Patch(operations)
     }
 
-    /// Adds the whole annotation map, if there is anything to write.
-    fn add_map(&mut self, annotations: &[AnnotationChange], prefix: &Prefix) {
-        let text = |(key, text): &AnnotationChange| {
-            let text = text.as_deref()?;
-            Some((prefix.annotation(*key), json!(text)))
-        };
-        let texts: Map<_, _> = annotations.iter().filter_map(text).collect();
-        if !texts.is_empty() {
-            self.add(&["metadata", "annotations"], Value::Object(texts));
+    /// Adds a map that must not exist yet, unless it would be empty.
+    fn add_map(&mut self, path: &[&str], entries: impl Iterator<Item = (String, Value)>) {
+        self.test(path, Value::Null);
+        let entries: Map<_, _> = entries.collect();
+        if !entries.is_empty() {
+            self.add(path, entries.into());
         }
     }
 
@@ -238,17 +237,12 @@ impl Operations {
             ),
         ];
         if !observed.has_annotations {
-            self.test(&MAP, Value::Null);
             let texts = ours
                 .into_iter()
                 .filter_map(|(name, _, _, wanted)| Some((name, json!(wanted.as_deref()?))));
             let name = observed.object.kind.path().last().cloned();
             let count = name.zip(count.cloned());
-            let texts: Map<_, _> = texts.chain(count).collect();
-            if !texts.is_empty() {
-                self.add(&MAP, Value::Object(texts));
-            }
-            return;
+            return self.add_map(&MAP, texts.chain(count));
         }
         self.inputs(observed, prefix);
         for (name, max, seen, wanted) in ours {
@@ -303,17 +297,10 @@ impl Operations {
         const MAP: [&str; 2] = ["metadata", "labels"];
         let wanted = change.state.to_labels();
         if !observed.has_labels {
-            self.test(&MAP, Value::Null);
-            let labels: Map<_, _> = observed
-                .object
-                .kind
-                .state_labels()
-                .filter_map(|label| Some((prefix.label(label), json!(wanted.text(label)?))))
-                .collect();
-            if !labels.is_empty() {
-                self.add(&MAP, Value::Object(labels));
-            }
-            return;
+            let labels = observed.object.kind.state_labels();
+            let labels =
+                labels.filter_map(|label| Some((prefix.label(label), json!(wanted.text(label)?))));
+            return self.add_map(&MAP, labels);
         }
         for label in observed.object.kind.state_labels() {
             let name = prefix.label(label);
