@@ -8,7 +8,6 @@ use dayshift_workload::{
     AnnotationChange, Inputs, Key, Observed, Override, OverrideCommand, OverrideError,
     ParseContext, ParsedInputs, Prefix, read, time_format::short_time,
 };
-use futures::{StreamExt as _, stream};
 use kube::Client;
 
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     namespace_overrides::NamespaceError,
     override_messages::annotations_text,
     overrides::RequestError,
-    selection::{AT_ONCE, Selection, retry},
+    selection::{Selection, retry},
     until::{Until, UntilError},
 };
 
@@ -54,37 +53,27 @@ impl ExtraWindowRequest {
         selection: &Selection,
         report_to: &mut (dyn FnMut(OverrideReport) + Send),
     ) {
-        let writer = Writer::for_command(client.clone(), self.prefix.clone());
-        let mut answers = stream::iter(&selection.observed)
-            .map(async |observed: &Observed| {
-                let read = async || {
-                    selection
-                        .read(&writer, &observed.object, &self.prefix)
-                        .await
-                };
-                let answer = retry(observed, read, async |observed| {
-                    if observed.deleting {
-                        return Err(OverrideError::Deleting.into());
-                    }
-                    let (changes, text) = self.change(&observed.inputs)?;
-                    if !changes.is_empty() && !self.dry_run {
-                        writer.annotate(observed, &changes).await?;
-                    }
-                    Ok::<_, RequestError>(text)
-                });
-                (observed, answer.await)
-            })
-            .buffered(AT_ONCE);
-        while let Some((observed, answer)) = answers.next().await {
+        let add = async |writer: &Writer, _: &Observed, observed: &Observed| {
+            if observed.deleting {
+                return Err(OverrideError::Deleting.into());
+            }
+            let (changes, text) = self.change(&observed.inputs)?;
+            if !changes.is_empty() && !self.dry_run {
+                writer.annotate(observed, &changes).await?;
+            }
+            Ok::<_, RequestError>(text)
+        };
+        let report = |observed: &Observed, added: Result<String, RequestError>| {
             let subject = selection.subject(&observed.object);
-            report_to(match answer {
+            report_to(match added {
                 Ok(text) => OverrideReport::Done(format!("{subject} {text}")),
                 Err(error) => OverrideReport::Failed {
                     text: format!("{subject}: no window added: {error}"),
                     is_refusal: error.is_refusal(),
                 },
             });
-        }
+        };
+        selection.for_each(client, &self.prefix, add, report).await;
     }
 
     /// Writes the window on a Namespace, for all workloads in it that have none of their own.
@@ -110,7 +99,7 @@ impl ExtraWindowRequest {
         name: &str,
     ) -> Result<String, NamespaceError> {
         let namespace = writer.read_namespace(name).await?;
-        let read = async || writer.read_namespace(name).await;
+        let read = async || Ok(writer.read_namespace(name).await?);
         retry(&namespace, read, async |namespace| {
             let observed = ObservedNamespace::new(namespace, &self.prefix);
             // A Namespace without a schedule can still have windows for its workloads.

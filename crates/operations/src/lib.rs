@@ -40,7 +40,7 @@ pub use overrides::{
     ReplacedOverride, RequestError, RequestOutcome, RequestedOverride, Shorten, SyncedCount,
     changed_since,
 };
-pub use restore::{Restore, RestoreError, RestoredCounts};
+pub use restore::{Restore, RestoredCounts};
 pub use schedule_edit::{
     EditedWorkload, ScheduleEdit, annotations_yaml, gitops_manager, kubectl_annotate,
 };

@@ -79,18 +79,21 @@ impl DefaultsOwner {
         }
     }
 
-    async fn read(self, writer: &Writer, namespace: &str) -> Result<DefaultsObject, ReadError> {
-        Ok(match self {
-            Self::Namespace => DefaultsObject::Namespace(writer.read_namespace(namespace).await?),
-            Self::Team => DefaultsObject::Team(writer.read_team_defaults(namespace).await?),
-        })
-    }
-
-    fn read_error(self, error: ReadError) -> NamespaceError {
-        match (self, error) {
-            (Self::Namespace, ReadError::Gone) => NamespaceError::Missing,
-            (Self::Namespace, error) => NamespaceError::Read(error),
-            (Self::Team, error) => NamespaceError::ReadTeam(error),
+    async fn read(
+        self,
+        writer: &Writer,
+        namespace: &str,
+    ) -> Result<DefaultsObject, NamespaceError> {
+        match self {
+            Self::Namespace => {
+                let read = writer.read_namespace(namespace).await?;
+                Ok(DefaultsObject::Namespace(read))
+            }
+            Self::Team => {
+                let read = writer.read_team_defaults(namespace).await;
+                read.map(DefaultsObject::Team)
+                    .map_err(NamespaceError::ReadTeam)
+            }
         }
     }
 }
@@ -182,12 +185,7 @@ impl AnnotatedNamespace {
 
     /// For example `; 2 have an override of their own: `dayshift wake --all -n dev``, if there are any.
     pub fn kept_text(&self, name: &str) -> String {
-        let command = match self.command.begun() {
-            Some(Override::Wake(_)) => "wake",
-            Some(Override::Sleep(_)) => "sleep",
-            Some(Override::Pause(_)) => "pause",
-            None => "resume",
-        };
+        let command = self.command.begun().map_or("resume", Override::command);
         let has = if self.kept == 1 {
             "has an override of its own"
         } else {
@@ -229,8 +227,7 @@ impl OverrideRequest {
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
-        let read = owner.read(&writer, name).await;
-        let object = read.map_err(|error| owner.read_error(error))?;
+        let object = owner.read(&writer, name).await?;
         let (found, unreadable_parts) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found
@@ -282,10 +279,6 @@ impl OverrideRequest {
             Ok(annotated)
         })
         .await
-        .map_err(|error| match error {
-            NamespaceError::Read(error) => owner.read_error(error),
-            error => error,
-        })
     }
 
     /// Ends the overrides that `sync` has written on these workloads, so that the Namespace override

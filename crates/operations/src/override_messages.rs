@@ -39,19 +39,14 @@ pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> 
 
 /// For example `awake until 22:00 CET`.
 fn override_text(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
-    let state = state_word(by);
-    match by.until() {
-        Some(until) => format!("{state} until {}", short_time(until, zone, now)),
-        None => state.to_owned(),
-    }
-}
-
-/// The state of a workload under an override.
-const fn state_word(by: Override) -> &'static str {
-    match by {
+    let state = match by {
         Override::Wake(_) => "awake",
         Override::Sleep(_) => "asleep",
         Override::Pause(_) => "paused",
+    };
+    match by.until() {
+        Some(until) => format!("{state} until {}", short_time(until, zone, now)),
+        None => state.to_owned(),
     }
 }
 
@@ -62,11 +57,7 @@ pub(crate) fn active_text(
     zone: Zone,
     now: DateTime<Utc>,
 ) -> String {
-    let state = state_word(active);
-    let until = active.until();
-    let until = until.map_or_else(String::new, |until| {
-        format!(" until {}", short_time(until, zone, now))
-    });
+    let active = override_text(active, zone, now);
     let author = match (user_text(author), reason_text(author)) {
         (Some(user), Some(reason)) => format!(" by {user} ({reason})"),
         (Some(user), None) => format!(" by {user}"),
@@ -74,7 +65,7 @@ pub(crate) fn active_text(
         (None, Some(reason)) => format!(" ({reason})"),
         (None, None) => String::new(),
     };
-    format!("{state}{until}{author}")
+    active + &author
 }
 
 /// For example `scaled until 12:00 CET, 3 -> 5`.

@@ -5,21 +5,21 @@ use std::{collections::HashMap, mem, sync::Arc};
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     Writer,
+    read::NamespaceDefaults,
     write::{PatchError, ReadError},
 };
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{
-    AnnotationChange, Inputs, InvalidSchedule, Key, Kind, Observed, Origin, Override,
+    AnnotationChange, Inputs, InvalidSchedule, Key, Kind, NotRestored, Observed, Origin, Override,
     OverrideCommand, OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas,
     RequestWakes, SYNC_REASON, State, SyncAction, WorkloadRef, read, requests_ignored_until,
 };
-use futures::{StreamExt as _, stream};
 use kube::Client;
 
 use crate::{
     override_messages::active_text,
-    selection::{AT_ONCE, Retry, Selection, retry},
+    selection::{Retry, Selection},
     until::{Until, UntilError},
 };
 
@@ -122,16 +122,19 @@ pub enum Shorten {
     Allowed,
 }
 
-/// Why an override of one object cannot be requested.
+/// Why a command does not change one object.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The object's state or annotations do not allow it.
+    /// The object's state or annotations do not allow the override.
     #[error("{0}")]
     Override(#[from] OverrideError),
+    /// The object's state does not allow to restore its count.
+    #[error("{0}")]
+    NotRestored(#[from] NotRestored),
     /// The end is not in the future in the object's time zone.
     #[error("{0}")]
     Until(#[from] UntilError),
-    /// The annotations could not be written.
+    /// The object could not be written.
     #[error("{0}")]
     Patch(#[from] PatchError),
     /// The object could not be read again.
@@ -277,86 +280,79 @@ impl OverrideRequest {
         &self,
         client: &Client,
         selection: &Selection,
-        mut report: impl FnMut(&Observed, Result<RequestOutcome, RequestError>),
+        report: impl FnMut(&Observed, Result<RequestOutcome, RequestError>),
     ) {
-        let writer = Writer::for_command(client.clone(), self.prefix.clone());
-        let mut answers = stream::iter(&selection.observed)
-            .map(async |observed: &Observed| {
-                let request = self.for_object(&observed.object);
-                let annotated = request.annotate(&writer, observed, selection).await;
-                (observed, annotated)
-            })
-            .buffered(AT_ONCE);
-        while let Some((observed, answer)) = answers.next().await {
-            report(observed, answer);
-        }
+        let annotate = async |writer: &Writer, before: &Observed, observed: &Observed| {
+            if selection.is_previewed {
+                changed_since(before, observed, &self.prefix)?;
+            }
+            let request = self.for_object(&before.object);
+            let defaults = &selection.defaults;
+            request.annotate(writer, before, observed, defaults).await
+        };
+        selection
+            .for_each(client, &self.prefix, annotate, report)
+            .await;
     }
 
-    /// Annotates one object, with retries. On a dry run, nothing is written.
+    /// Annotates one object. On a dry run, nothing is written.
     async fn annotate(
         &self,
         writer: &Writer,
         before: &Observed,
-        selection: &Selection,
+        observed: &Observed,
+        defaults: &NamespaceDefaults,
     ) -> Result<RequestOutcome, RequestError> {
-        let read = async || selection.read(writer, &before.object, &self.prefix).await;
-        retry(before, read, async |observed| {
-            if selection.is_previewed {
-                changed_since(before, observed, &self.prefix)?;
-            }
-            if let Some(refusal) = observed.missing_definition() {
-                return Err(RequestError::MissingKindDefinition(refusal));
-            }
-            let Some((sync, zone)) = self.command(observed)? else {
-                return Ok(RequestOutcome::Unchanged);
-            };
-            let is_end = matches!(self.requested, RequestedOverride::Resume);
-            if !is_end && is_unwatched(observed) {
-                return Err(RequestError::Unwatched(observed.object.kind.clone()));
-            }
-            let command = match sync {
-                SyncAction::Command(command) => command,
-                SyncAction::Count { change, until } => {
-                    if !self.dry_run {
-                        writer.patch(observed, &change).await?;
-                    }
-                    return Ok(RequestOutcome::Scaled(SyncedCount {
-                        before: observed.replicas,
-                        after: change.replicas,
-                        until,
-                        zone,
-                    }));
+        if let Some(refusal) = observed.missing_definition() {
+            return Err(RequestError::MissingKindDefinition(refusal));
+        }
+        let Some((sync, zone)) = self.command(observed)? else {
+            return Ok(RequestOutcome::Unchanged);
+        };
+        let is_end = matches!(self.requested, RequestedOverride::Resume);
+        if !is_end && is_unwatched(observed) {
+            return Err(RequestError::Unwatched(observed.object.kind.clone()));
+        }
+        let command = match sync {
+            SyncAction::Command(command) => command,
+            SyncAction::Count { change, until } => {
+                if !self.dry_run {
+                    writer.patch(observed, &change).await?;
                 }
-            };
-            let replaced = self.replaced(&observed.inputs, command, zone)?;
-            let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
-            let is_applied = command.is_applied(&observed.state());
-            // A rollback can restore an override together with its `override-began`. A controller
-            // then considers it ended. To begin it again, remove `override-began`.
-            let is_to_renew = !is_applied && observed.override_began.is_some();
-            let changes = !annotations.is_empty() || is_to_renew;
-            if !changes && (self.dry_run || is_applied && !self.until_ready) {
-                return Ok(RequestOutcome::Unchanged);
+                return Ok(RequestOutcome::Scaled(SyncedCount {
+                    before: observed.replicas,
+                    after: change.replicas,
+                    until,
+                    zone,
+                }));
             }
-            let now = if self.dry_run || !changes {
-                observed.clone()
-            } else {
-                let written = writer.annotate(observed, &annotations).await?;
-                let defaults = &selection.defaults;
-                defaults.applied(written.observe(&observed.object.kind, &self.prefix))
-            };
-            Ok(RequestOutcome::Annotated(Box::new(AnnotatedWorkload {
-                object: before.object.clone(),
-                before: before.replicas,
-                now,
-                command,
-                annotations,
-                zone,
-                replaced,
-                inherited_override: self.inherited_override(command, observed),
-            })))
-        })
-        .await
+        };
+        let replaced = self.replaced(&observed.inputs, command, zone)?;
+        let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
+        let is_applied = command.is_applied(&observed.state());
+        // A rollback can restore an override together with its `override-began`. A controller
+        // then considers it ended. To begin it again, remove `override-began`.
+        let is_to_renew = !is_applied && observed.override_began.is_some();
+        let changes = !annotations.is_empty() || is_to_renew;
+        if !changes && (self.dry_run || is_applied && !self.until_ready) {
+            return Ok(RequestOutcome::Unchanged);
+        }
+        let now = if self.dry_run || !changes {
+            observed.clone()
+        } else {
+            let written = writer.annotate(observed, &annotations).await?;
+            defaults.applied(written.observe(&observed.object.kind, &self.prefix))
+        };
+        Ok(RequestOutcome::Annotated(Box::new(AnnotatedWorkload {
+            object: before.object.clone(),
+            before: before.replicas,
+            now,
+            command,
+            annotations,
+            zone,
+            replaced,
+            inherited_override: self.inherited_override(command, observed),
+        })))
     }
 
     /// The action for this object and the time zone of its schedule; `None` if there is nothing to do.
@@ -501,6 +497,16 @@ impl Retry for RequestError {
 }
 
 impl RequestError {
+    /// Whether the object is being deleted or no longer exists.
+    pub const fn is_gone(&self) -> bool {
+        matches!(
+            self,
+            Self::NotRestored(NotRestored::Deleting)
+                | Self::Patch(PatchError::Gone)
+                | Self::Read(ReadError::Gone)
+        )
+    }
+
     /// Whether the error concerns the object or the request, and not the cluster or missing flags.
     pub const fn is_refusal(&self) -> bool {
         !matches!(

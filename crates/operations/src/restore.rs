@@ -4,18 +4,16 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::{
-    Writer,
-    write::{PatchError, ReadError},
-};
+use dayshift_cluster::{Writer, write::ReadError};
 use dayshift_workload::{
-    DesiredJobs, InvalidSchedule, Job, JobChange, NotRestored, Observed, Prefix, Replicas,
-    may_have_suspended_jobs, plan_restore,
+    DesiredJobs, Job, JobChange, Observed, Prefix, Replicas, may_have_suspended_jobs, plan_restore,
 };
-use futures::{StreamExt as _, stream};
 use kube::Client;
 
-use crate::selection::{AT_ONCE, Retry, Selection, retry};
+use crate::{
+    overrides::RequestError,
+    selection::{Selection, retry},
+};
 
 /// The options of `dayshift restore`.
 #[derive(Clone, Debug)]
@@ -28,23 +26,6 @@ pub struct Restore {
     pub dry_run: bool,
 }
 
-/// Why an object is not restored.
-#[derive(Debug, thiserror::Error)]
-pub enum RestoreError {
-    /// Its state does not allow it.
-    #[error("{0}")]
-    NotRestored(#[from] NotRestored),
-    /// The kind definition that has the on/off field is missing.
-    #[error("{0}")]
-    MissingKindDefinition(InvalidSchedule),
-    /// The count could not be written.
-    #[error("{0}")]
-    Patch(#[from] PatchError),
-    /// The object could not be read again.
-    #[error("{0}")]
-    Read(#[from] ReadError),
-}
-
 /// The counts before and after; `None` if there was nothing to do.
 pub type RestoredCounts = Option<(Replicas, Replicas)>;
 
@@ -54,30 +35,11 @@ impl Restore {
         &self,
         client: &Client,
         selection: &Selection,
-        mut report: impl FnMut(&Observed, Result<RestoredCounts, RestoreError>),
+        report: impl FnMut(&Observed, Result<RestoredCounts, RequestError>),
     ) {
-        let writer = Writer::for_command(client.clone(), self.prefix.clone());
-        let mut answers = stream::iter(&selection.observed)
-            .map(async |observed: &Observed| {
-                let restored = self.restore_one(&writer, observed, selection).await;
-                (observed, restored)
-            })
-            .buffered(AT_ONCE);
-        while let Some((observed, answer)) = answers.next().await {
-            report(observed, answer);
-        }
-    }
-
-    async fn restore_one(
-        &self,
-        writer: &Writer,
-        before: &Observed,
-        selection: &Selection,
-    ) -> Result<RestoredCounts, RestoreError> {
-        let read = async || selection.read(writer, &before.object, &self.prefix).await;
-        retry(before, read, async |observed| {
+        let restore = async |writer: &Writer, _: &Observed, observed: &Observed| {
             if let Some(refusal) = observed.missing_definition() {
-                return Err(RestoreError::MissingKindDefinition(refusal));
+                return Err(RequestError::MissingKindDefinition(refusal));
             }
             let Some(change) = plan_restore(observed, self.now)? else {
                 return Ok(None);
@@ -86,35 +48,10 @@ impl Restore {
                 writer.patch(observed, &change).await?;
             }
             Ok(Some((observed.replicas, change.replicas)))
-        })
-        .await
-    }
-}
-
-impl Retry for RestoreError {
-    fn is_retriable(&self) -> bool {
-        match self {
-            Self::Patch(error) => error.is_retriable(),
-            Self::Read(error) => error.is_retriable(),
-            Self::NotRestored(_) | Self::MissingKindDefinition(_) => false,
-        }
-    }
-}
-
-impl RestoreError {
-    /// Whether the object is being deleted or no longer exists.
-    pub const fn is_gone(&self) -> bool {
-        matches!(
-            self,
-            Self::NotRestored(NotRestored::Deleting)
-                | Self::Patch(PatchError::Gone)
-                | Self::Read(ReadError::Gone)
-        )
-    }
-
-    /// Whether the error concerns the object, and not the cluster or missing flags.
-    pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::NotRestored(_))
+        };
+        selection
+            .for_each(client, &self.prefix, restore, report)
+            .await;
     }
 }
 
@@ -125,7 +62,7 @@ impl Restore {
         &self,
         client: &Client,
         selection: &Selection,
-        mut report: impl FnMut(&str, Option<&Job>, Result<(), RestoreError>),
+        mut report: impl FnMut(&str, Option<&Job>, Result<(), RequestError>),
     ) {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let observed = selection.observed.iter();
@@ -173,7 +110,7 @@ impl Restore {
         namespace: &str,
         before: &Job,
         cron_job: &str,
-    ) -> Result<Option<JobChange>, RestoreError> {
+    ) -> Result<Option<JobChange>, RequestError> {
         let read = async || {
             let mut pages = writer.job_pages(namespace);
             while let Some(jobs) = pages.next().await? {
@@ -181,7 +118,7 @@ impl Restore {
                     return Ok(job);
                 }
             }
-            Err(ReadError::Gone)
+            Err(ReadError::Gone.into())
         };
         retry(before, read, async |job| {
             let change = job.change(cron_job, DesiredJobs::Running);

@@ -8,6 +8,7 @@ use dayshift_cluster::{
     write::ReadError,
 };
 use dayshift_workload::{Observed, Prefix, WorkloadRef};
+use futures::{StreamExt as _, stream};
 use kube::Client;
 
 use crate::{live_view::LiveView, status::unreadable::Unreadable};
@@ -68,7 +69,7 @@ impl Selection {
     }
 
     /// Reads one of the workloads again.
-    pub(crate) async fn read(
+    async fn read(
         &self,
         writer: &Writer,
         object: &WorkloadRef,
@@ -99,6 +100,30 @@ impl Selection {
     }
 }
 
+impl Selection {
+    /// Runs `attempt` for each workload, with the workload as it was selected and as it was last read, and
+    /// reports the results in the same order.
+    pub(crate) async fn for_each<T, E: Retry + From<ReadError>>(
+        &self,
+        client: &Client,
+        prefix: &Prefix,
+        attempt: impl AsyncFn(&Writer, &Observed, &Observed) -> Result<T, E>,
+        mut report: impl FnMut(&Observed, Result<T, E>),
+    ) {
+        let writer = Writer::for_command(client.clone(), prefix.clone());
+        let mut answers = stream::iter(&self.observed)
+            .map(async |before: &Observed| {
+                let read = async || Ok(self.read(&writer, &before.object, prefix).await?);
+                let attempt = async |now: &Observed| attempt(&writer, before, now).await;
+                (before, retry(before, read, attempt).await)
+            })
+            .buffered(AT_ONCE);
+        while let Some((observed, answer)) = answers.next().await {
+            report(observed, answer);
+        }
+    }
+}
+
 /// The number of concurrent writes.
 pub(crate) const AT_ONCE: usize = 16;
 
@@ -108,7 +133,7 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// An error that a retry might fix.
-pub(crate) trait Retry: From<ReadError> {
+pub(crate) trait Retry {
     fn is_retriable(&self) -> bool;
 }
 
@@ -116,7 +141,7 @@ pub(crate) trait Retry: From<ReadError> {
 /// each further attempt.
 pub(crate) async fn retry<O, T, E: Retry>(
     before: &O,
-    read: impl AsyncFn() -> Result<O, ReadError>,
+    read: impl AsyncFn() -> Result<O, E>,
     attempt: impl AsyncFn(&O) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut pause = PAUSE;
@@ -130,7 +155,7 @@ pub(crate) async fn retry<O, T, E: Retry>(
         pause *= 2;
         done = match read().await {
             Ok(read) => attempt(&read).await,
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         };
     }
     done

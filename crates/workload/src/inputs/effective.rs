@@ -394,17 +394,10 @@ impl Inputs {
 
     /// The author and the reason of the override at the level `origin`.
     pub fn author(&self, origin: Origin) -> Author {
-        let written = match origin {
-            Origin::Own => Some(self.own()),
-            Origin::Team => self.defaults().and_then(Annotations::team),
-            Origin::Namespace => self.defaults(),
-            Origin::Controller => None,
-        };
-        let text = |key: Key| {
-            written
-                .and_then(|annotations| annotations.text(key))
-                .map(Into::into)
-        };
+        // The controller's flags have no author.
+        let is_level = |level: &(Origin, _)| level.0 == origin && origin != Origin::Controller;
+        let written = self.levels().find(is_level);
+        let text = |key: Key| Some(written?.1.text(key)?.into());
         Author {
             by: text(Key::OverrideBy),
             reason: text(Key::Reason),
@@ -497,11 +490,7 @@ impl Inputs {
 /// Parses `true` or `false`, in any case. `None` if the string is anything else, or is too long.
 pub(crate) fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| !is_too_long(text) && text.trim().eq_ignore_ascii_case(word);
-    if is("true") {
-        Some(true)
-    } else {
-        is("false").then_some(false)
-    }
+    is("true").then_some(true).or_else(|| is("false").then_some(false))
 }
 
 /// What happens to the volumes of pods that a stop removes:

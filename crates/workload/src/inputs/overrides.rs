@@ -277,6 +277,15 @@ impl Override {
         }
     }
 
+    /// The name of the command that begins it.
+    pub const fn command(self) -> &'static str {
+        match self {
+            Self::Pause(_) => "pause",
+            Self::Wake(_) => "wake",
+            Self::Sleep(_) => "sleep",
+        }
+    }
+
     /// The phase of an object while it is active.
     pub const fn phase(self) -> Phase {
         match self {
