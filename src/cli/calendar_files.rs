@@ -116,18 +116,15 @@ impl CalendarWatch {
         loop {
             self.remind(clock.now());
             clock.sleep_until(clock.now() + INTERVAL).await;
-            // A slow disk should not block the controller, so files are read on another thread.
-            let targets: Vec<_> = self.files.iter().map(WatchedCalendar::target).collect();
-            let read = tokio::task::spawn_blocking(move || {
-                let each = targets.into_iter();
-                each.map(|(path, digest, tzdata)| read_calendar(&path, digest, &tzdata))
-                    .collect::<Vec<_>>()
-            });
-            let results = read.await.unwrap_or_default();
-            debug_assert_eq!(results.len(), self.files.len());
             let mut is_news = false;
-            for (watched, result) in self.files.iter_mut().zip(results) {
-                is_news |= result.is_some_and(|contents| watched.take(contents));
+            for watched in &mut self.files {
+                let file = watched.file.clone();
+                // A slow disk should not block the controller, so files are read on another thread.
+                let read = tokio::task::spawn_blocking(move || {
+                    read_calendar(&file.path, file.contents.digest, &file.tzdata)
+                });
+                let read = read.await.ok().flatten();
+                is_news |= read.is_some_and(|contents| watched.take(contents));
                 watched.publish(telemetry);
             }
             if is_news {
@@ -164,11 +161,6 @@ impl CalendarWatch {
 }
 
 impl WatchedCalendar {
-    fn target(&self) -> (PathBuf, Option<FileDigest>, Tzdata) {
-        let file = &self.file;
-        (file.path.clone(), file.contents.digest, file.tzdata.clone())
-    }
-
     /// Records new contents, and returns whether the calendar in use has changed.
     fn take(&mut self, contents: FileContents<Arc<Calendar>>) -> bool {
         let before = std::mem::replace(&mut self.file.contents, contents);

@@ -7,6 +7,7 @@ mod command_line;
 mod commands;
 mod file_contents;
 mod named_schedule_file;
+mod outcome;
 mod output;
 mod process;
 mod program;

@@ -3,13 +3,11 @@
 use std::{
     fmt::Display,
     io::{self, Write as _},
-    net::SocketAddr,
     pin::pin,
     process::ExitCode,
 };
 
 use clap::error::ErrorKind;
-use dayshift_cluster::connect::ConnectError;
 use dayshift_text::{is_unprintable, printable};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::{runtime::Builder, sync::oneshot};
@@ -106,33 +104,12 @@ fn run<T>(builder: &mut Builder, work: impl Future<Output = T>) -> io::Result<T>
 /// Completes when a signal is received.
 pub(super) type Shutdown = BoxFuture<'static, ()>;
 
-/// Why a server could not start.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum StartError {
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    #[error("cannot listen on {address}: {source}; give another --listen, such as 0.0.0.0:0")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error(
-        "cannot serve the dashboard on {address}: {source}; give another --dashboard-listen, such as \
-         127.0.0.1:8081"
-    )]
-    Dashboard {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error("cannot create signals, timers or sockets: {0}")]
-    System(#[from] io::Error),
-}
-
 /// Runs `work` until it has finished after a first signal, or until a second signal. The first
 /// signal calls `ends`. An error at the start is logged.
-pub(super) fn until_signal<W>(work: impl FnOnce(Shutdown) -> W, ends: impl FnOnce()) -> Exit
+pub(super) fn until_signal<W, E>(work: impl FnOnce(Shutdown) -> W, ends: impl FnOnce()) -> Exit
 where
-    W: Future<Output = Result<(), StartError>>,
+    W: Future<Output = Result<(), E>>,
+    E: Display + From<io::Error>,
 {
     let ended = block_on(work_until_signal(work, ends));
     ended
@@ -143,12 +120,13 @@ where
         })
 }
 
-async fn work_until_signal<W>(
+async fn work_until_signal<W, E>(
     work: impl FnOnce(Shutdown) -> W,
     ends: impl FnOnce(),
-) -> Result<Exit, StartError>
+) -> Result<Exit, E>
 where
-    W: Future<Output = Result<(), StartError>>,
+    W: Future<Output = Result<(), E>>,
+    E: From<io::Error>,
 {
     let mut signals = Signals::listen()?;
     let (end, ended) = oneshot::channel::<()>();

@@ -228,7 +228,7 @@ impl Program {
                 .iter()
                 .for_each(|problem| print_warning(problem));
         }
-        match self.command {
+        let ended = match self.command {
             Command::Run(args) => args.run(self.about_zones.as_deref(), &self.kind_files),
             Command::Plan(args) => args.run(&self.kind_files),
             Command::Lint(args) => args.run(&self.kind_files),
@@ -246,8 +246,9 @@ impl Program {
             Command::Sandbox(args) => args.run(&self.kind_files),
             Command::Schedule(args) => args.run(&self.kind_files),
             Command::Schedules(args) => args.run(&self.kind_files),
-            Command::Completions(args) => args.run(),
-        }
+            Command::Completions(args) => Ok(args.run()),
+        };
+        ended.unwrap_or_else(|error| error.report())
     }
 }
 

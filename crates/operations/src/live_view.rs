@@ -313,12 +313,6 @@ impl LiveView {
         self.parts.iter().filter_map(missing).collect()
     }
 
-    /// A workload with its inherited annotations, if it is in the view.
-    pub fn observed_resource(&self, namespace: &str, kind: &Kind, name: &str) -> Option<Observed> {
-        let managed = self.find(namespace, kind, name)?;
-        Some(self.observe_workload(kind, managed))
-    }
-
     /// A workload, if it is in the view.
     pub(crate) fn find(&self, namespace: &str, kind: &Kind, name: &str) -> Option<&WithManagers> {
         let path = path(namespace, name);

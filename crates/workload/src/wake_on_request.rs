@@ -8,6 +8,7 @@ use dayshift_schedule::{
     Action, Diagnostic, Direction, ExcludedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
     parse_items,
 };
+use serde::Serialize;
 
 use crate::{
     inputs::{
@@ -383,7 +384,8 @@ pub fn selects(selector: &BTreeMap<String, String>, labels: &BTreeMap<String, St
 }
 
 /// The effect of requests to the Services of a workload with `wake-on-request`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RequestCoverage {
     /// The names of Services whose connections wake it.
     pub services: Vec<Box<str>>,

@@ -1,18 +1,12 @@
 //! The flags that select a cluster, and the client that a command uses.
 
-use std::{io, path::PathBuf, sync::Once, time::Duration};
+use std::{path::PathBuf, sync::Once, time::Duration};
 
-use dayshift_cluster::{
-    connect::{ConnectError, Connection, connect, with_retry_after},
-    read::FindError,
-};
+use dayshift_cluster::connect::{ConnectError, Connection, connect, with_retry_after};
 use http::Uri;
 use kube::Client;
 
-use crate::cli::{
-    output::messages::{print_error, print_note},
-    process::{Exit, block_on},
-};
+use crate::cli::{outcome::CommandError, output::messages::print_note, process::block_on};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Cluster")]
@@ -72,46 +66,20 @@ impl ConnectionArgs {
         self,
         command: &'static str,
         work: impl FnOnce(Client) -> F,
-    ) -> Result<T, ClusterError>
+    ) -> Result<T, CommandError>
     where
-        F: Future<Output = Result<T, FindError>>,
+        F: Future<Output = Result<T, CommandError>>,
     {
         block_on(async {
             let (client, server) = self.patient_client(command).await?;
-            work(client).await.map_err(|error| match error {
-                FindError::Unavailable(_) => ClusterError::Unavailable {
-                    error,
-                    server: without_credentials(&server),
-                },
-                error => ClusterError::Find(error),
-            })
+            let of_server = |error: CommandError| error.from_server(&without_credentials(&server));
+            work(client).await.map_err(of_server)
         })?
     }
 }
 
 /// Shorter pauses are not reported.
 const REPORTED_FROM: Duration = Duration::from_secs(5);
-
-/// Why a command could not use its cluster.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ClusterError {
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    #[error("{error} (the server is {server})")]
-    Unavailable { error: FindError, server: String },
-    #[error(transparent)]
-    Find(FindError),
-    #[error("cannot create timers or sockets: {0}")]
-    System(#[from] io::Error),
-}
-
-impl ClusterError {
-    /// Prints the error on standard error.
-    pub(crate) fn report(&self) -> Exit {
-        print_error(self);
-        Exit::CouldNotRun
-    }
-}
 
 /// Scheme, host and port only. User name, password and query are left out, because they can hold
 /// secrets.

@@ -83,7 +83,7 @@ pub(crate) fn one_namespace(text: &str) -> Result<String, String> {
 }
 
 /// An address and a port. `:8080` listens on every IPv4 address.
-pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     socket_address(text).ok_or_else(|| {
         "write an address and a port, such as 0.0.0.0:8080, 127.0.0.1:0 or [::]:8080".to_owned()
     })
@@ -254,7 +254,7 @@ mod tests {
             ("localhost:8080", None),
             (":99999", None),
         ] {
-            let read = listen(text).ok().map(|address| address.to_string());
+            let read = listen_address(text).ok().map(|address| address.to_string());
             assert_eq!(read.as_deref(), expected, "{text}");
         }
     }

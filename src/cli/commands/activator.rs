@@ -25,7 +25,6 @@ use dayshift_operations::parse_length;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{Kind, KindTable, Pods, names::is_dns_label};
-use tokio::net::TcpListener;
 
 use crate::{
     cli::{
@@ -34,10 +33,11 @@ use crate::{
             kinds::{KindFiles, parse_kind},
             log::LogArgs,
             schedules::PrefixArgs,
-            values::{listen, namespace},
+            values::{listen_address, namespace},
         },
         commands::run::{instance, namespaces_text},
-        process::{Exit, Shutdown, StartError, until_signal},
+        outcome::{CommandError, listen},
+        process::{Exit, Shutdown, until_signal},
     },
     server::serve,
 };
@@ -134,7 +134,7 @@ pub(crate) struct ActivatorArgs {
         long,
         value_name = "ADDRESS",
         default_value = "0.0.0.0:8080",
-        value_parser = listen,
+        value_parser = listen_address,
         help_heading = "Process"
     )]
     listen: SocketAddr,
@@ -286,20 +286,18 @@ pub(crate) fn kind_with_pods(text: &str, table: &KindTable) -> Result<Kind, Stri
 }
 
 impl ActivatorArgs {
-    pub(crate) fn run(self, tzdata: &Tzdata, files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, tzdata: &Tzdata, files: &KindFiles) -> Result<Exit, CommandError> {
         self.log.start();
-        until_signal(
+        Ok(until_signal(
             |shutdown| Activation::new(self, tzdata, files).work(shutdown),
             || (),
-        )
+        ))
     }
 }
 
 impl Activation {
-    async fn work(self, shutdown: Shutdown) -> Result<(), StartError> {
-        let address = self.listen;
-        let refused = |source| StartError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(refused)?;
+    async fn work(self, shutdown: Shutdown) -> Result<(), CommandError> {
+        let listener = listen(self.listen, "--listen, such as 0.0.0.0:0").await?;
         let (client, server) = connect(&self.connection).await?;
         let settings = self.settings;
         tracing::info!(

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::{self, BufWriter, IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
@@ -23,9 +23,10 @@ use crate::cli::{
         files::{FileArgs, files_and_names},
         kinds::{KindArgs, KindFiles},
         schedules::{PrefixArgs, ZoneinfoArgs},
-        targets::{ScopeArgs, TargetArgs, parse_namespace_target},
+        targets::{ScopeArgs, TargetArgs, Targets, parse_namespace_target},
         values::one_namespace,
     },
+    outcome::{CommandError, print_result},
     output::{
         convert::{
             ControlCharacters, kubectl_command, write_changes, write_conversion, write_documents,
@@ -35,7 +36,7 @@ use crate::cli::{
         messages::{print_error, print_line, print_note, print_warning},
         terminal,
     },
-    process::{Exit, usage_error, wrong_usage},
+    process::{Exit, usage_error},
 };
 
 /// Convert the schedules of other tools: GoKubeDownscaler, py-kube-downscaler, kube-green,
@@ -110,11 +111,8 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
-        let input = match self.input(kind_files) {
-            Ok(input) => input,
-            Err(error) => return wrong_usage(&error),
-        };
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
+        let input = self.input(kind_files)?;
         let namespaces = &self.scope.namespace;
         let mut converter = Converter {
             now: Clock::system().now(),
@@ -137,7 +135,8 @@ impl ConvertArgs {
                 self.finish_files(&opened, &conversion)
             }
             ConvertInput::Live(targets, namespaces) => {
-                let exit = self.live(&converter, &targets, &namespaces, kind_files);
+                let done = self.live(&converter, &targets, &namespaces);
+                let exit = done.unwrap_or_else(|error| error.report());
                 if let ([word], Exit::CouldNotRun) = (&*self.files, exit)
                     && !word.contains('/')
                     && !Path::new(word).exists()
@@ -147,12 +146,12 @@ impl ConvertArgs {
                         "there is no file `{word}`, so it was taken as the name of a workload"
                     ));
                 }
-                exit
+                Ok(exit)
             }
             ConvertInput::Flags => {
                 converter.flagged.clone_from(namespaces);
                 let conversion = converter.convert(&[]);
-                self.finish_live(conversion, &[])
+                Ok(self.finish_live(conversion, &[]))
             }
         }
     }
@@ -160,37 +159,26 @@ impl ConvertArgs {
     fn live(
         &self,
         converter: &Converter,
-        targets: &TargetArgs,
+        targets: &Targets,
         namespaces: &[String],
-        kind_files: &KindFiles,
-    ) -> Exit {
-        let targets = match targets.targets(kind_files) {
-            Ok(targets) => targets,
-            Err(error) => return wrong_usage(&error),
-        };
-        let read = self
-            .connection
-            .clone()
-            .on_cluster("convert", async |client| {
-                let query = targets.query(client.default_namespace());
-                let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
-                if query.is_by_name() || is_only_namespaces {
-                    return LiveSchedules::named(&client, &query, namespaces).await;
-                }
-                let namespace = query.namespaces().first().copied();
-                LiveSchedules::all(&client, namespace, query.selector()).await
-            });
-        let live = match read {
-            Ok(live) => live,
-            Err(error) => return error.report(),
-        };
+    ) -> Result<Exit, CommandError> {
+        let connection = self.connection.clone();
+        let live = connection.on_cluster("convert", async |client| {
+            let query = targets.query(client.default_namespace());
+            let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
+            if query.is_by_name() || is_only_namespaces {
+                return Ok(LiveSchedules::named(&client, &query, namespaces).await?);
+            }
+            let namespace = query.namespaces().first().copied();
+            Ok(LiveSchedules::all(&client, namespace, query.selector()).await?)
+        })?;
         let mut conversion = converter.convert(&live.sources);
         // The Namespace comes last, so that its workloads are excluded and have their saved counts
         // first.
         conversion.changes.sort_by_key(
             |change| matches!(&change.target, ChangeTarget::Object(object) if object.kind == "Namespace"),
         );
-        self.finish_live(conversion, &live.problems)
+        Ok(self.finish_live(conversion, &live.problems))
     }
 
     fn finish_live(&self, mut conversion: Conversion, problems: &[String]) -> Exit {
@@ -212,20 +200,21 @@ impl ConvertArgs {
         }
     }
 
-    fn finish_files(&self, opened: &OpenedFiles, conversion: &Conversion) -> Exit {
+    fn finish_files(
+        &self,
+        opened: &OpenedFiles,
+        conversion: &Conversion,
+    ) -> Result<Exit, CommandError> {
         opened.errors.iter().for_each(print_error);
-        if let Err(error) = self.write_files(opened, conversion)
-            && error.kind() != io::ErrorKind::BrokenPipe
-        {
-            print_error(&format!("cannot write: {error}"));
-            return Exit::CouldNotRun;
-        }
+        self.write_files(opened, conversion)?;
         self.print_conversion(conversion, &opened.sources);
-        if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
-            self.exit(conversion)
-        } else {
-            Exit::CouldNotRun
-        }
+        Ok(
+            if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
+                self.exit(conversion)
+            } else {
+                Exit::CouldNotRun
+            },
+        )
     }
 
     /// Prints the findings, a summary and proposals to standard error. Findings with the same message are
@@ -254,28 +243,31 @@ impl ConvertArgs {
         }
     }
 
-    fn write_files(&self, opened: &OpenedFiles, conversion: &Conversion) -> io::Result<()> {
+    fn write_files(
+        &self,
+        opened: &OpenedFiles,
+        conversion: &Conversion,
+    ) -> Result<(), CommandError> {
         let sources = &opened.sources;
         if self.in_place {
             for (source, text) in sources.iter().zip(&conversion.texts) {
                 if let Some(text) = text {
-                    replace(source.path(), text)?;
+                    replace(source.path(), text).map_err(CommandError::Write)?;
                 }
             }
         }
-        let stdout = io::stdout();
-        let control_characters = match stdout.is_terminal() {
+        if self.check {
+            return print_result(|out, style| write_changes(out, conversion, sources, style));
+        }
+        if self.in_place {
+            return Ok(());
+        }
+        let control_characters = match io::stdout().is_terminal() {
             true => ControlCharacters::Escaped,
             false => ControlCharacters::Verbatim,
         };
-        let style = terminal::style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
-        if self.check {
-            write_changes(&mut out, conversion, sources, style)?;
-        } else if !self.in_place {
-            write_documents(&mut out, sources, &conversion.texts, control_characters)?;
-        }
-        out.flush()
+        let texts = &conversion.texts;
+        print_result(|out, _| write_documents(out, sources, texts, control_characters))
     }
 }
 
@@ -352,7 +344,8 @@ impl DownscalerArgs {
 #[derive(Debug)]
 enum ConvertInput {
     Files(Vec<PathBuf>),
-    Live(Box<TargetArgs>, Vec<String>),
+    /// Live objects, and Namespaces by name.
+    Live(Targets, Vec<String>),
     /// Only the flags of the other tool are converted.
     Flags,
 }
@@ -411,8 +404,7 @@ impl ConvertArgs {
             scope: self.scope.clone(),
             kinds: KindArgs::default(),
         };
-        targets.targets(kind_files)?;
-        Ok(ConvertInput::Live(Box::new(targets), namespaces))
+        Ok(ConvertInput::Live(targets.targets(kind_files)?, namespaces))
     }
 }
 

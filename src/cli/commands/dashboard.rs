@@ -17,14 +17,15 @@ use tokio::net::TcpListener;
 use crate::{
     cli::{
         args::{
-            connection::{ClusterError, ConnectionArgs, without_credentials},
+            connection::{ConnectionArgs, without_credentials},
             kinds::{KindArgs, KindFiles},
             schedules::ScheduleArgs,
             targets::ScopeArgs,
             values::{PriceArgs, loopback},
         },
         calendar_files::CalendarWatch,
-        output::messages::{print_error, print_note},
+        outcome::{CommandError, listen},
+        output::messages::print_note,
         process::{Exit, Signals, block_on},
     },
     dashboard::{Dashboard, Settings},
@@ -75,46 +76,20 @@ pub(crate) struct DashboardArgs {
     schedules: ScheduleArgs,
 }
 
-/// Why the dashboard cannot be served.
-#[derive(Debug, thiserror::Error)]
-enum DashboardError {
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    #[error("cannot listen on {address}: {source}; give another --address, such as 127.0.0.1:0")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error("cannot create signals, timers or sockets: {0}")]
-    System(#[from] io::Error),
-}
-
 impl DashboardArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
-        let ended = block_on(self.serve(kind_files)).unwrap_or_else(|error| Err(error.into()));
-        match ended {
-            Ok(()) => Exit::Done,
-            Err(error) => {
-                print_error(&error);
-                Exit::CouldNotRun
-            }
-        }
+        block_on(self.serve(kind_files))?
     }
 
-    async fn serve(self, kind_files: &KindFiles) -> Result<(), DashboardError> {
+    async fn serve(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         let mut signals = Signals::listen()?;
-        let address = self.address;
-        let refused = |source| DashboardError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let listener = listen(self.address, "--address, such as 127.0.0.1:0").await?;
         let bound = listener.local_addr()?;
         let connection = self.connection.clone();
         let context = connection.clone().connection("dashboard");
         let context = context.context_name();
-        let (client, server) = connection
-            .patient_client("dashboard")
-            .await
-            .map_err(ClusterError::from)?;
+        let (client, server) = connection.patient_client("dashboard").await?;
         let server = without_credentials(&server);
         let (publisher, feed) = CalendarFeed::open(self.schedules.calendars());
         let dashboard = self
@@ -131,14 +106,11 @@ impl DashboardArgs {
             open_in_browser(dashboard.url_once(bound)?);
         }
         tokio::select! {
-            _ = signals.next() => Ok(()),
-            () = calendars => Ok(()),
+            _ = signals.next() => Ok(Exit::Done),
+            () = calendars => Ok(Exit::Done),
             ended = serve_pages(listener, &dashboard) => match ended {
                 Ok(never) => match never {},
-                Err(error @ FindError::Unavailable(_)) => {
-                    Err(ClusterError::Unavailable { error, server }.into())
-                }
-                Err(error) => Err(ClusterError::Find(error).into()),
+                Err(error) => Err(CommandError::from(error).from_server(&server)),
             },
         }
     }

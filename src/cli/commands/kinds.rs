@@ -1,7 +1,5 @@
 //! `dayshift kinds`: the kinds that can be scheduled, and the permissions that the cluster grants for each.
 
-use std::io::{self, BufWriter, Write};
-
 use dayshift_cluster::read::{kind_access, lacking_for_jobs};
 
 use crate::cli::{
@@ -10,11 +8,10 @@ use crate::cli::{
         kinds::{KindArgs, KindFiles},
         values::one_namespace,
     },
+    outcome::{CommandError, print_result},
     output::{
         documents::{ApiVersion, KindEntry, KindsDocument, write_document},
         kinds::{JobPermissions, write_kinds_table, write_roles},
-        messages::written,
-        terminal,
     },
     process::Exit,
 };
@@ -66,14 +63,15 @@ enum KindsFormat {
 }
 
 impl KindsArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         let named = self.kinds.kinds(kind_files);
         if let KindsFormat::Yaml = self.output {
             let jobs = match self.stop_jobs {
                 true => JobPermissions::Included,
                 false => JobPermissions::Omitted,
             };
-            return shown(Exit::Done, |out| write_roles(out, &named, jobs));
+            print_result(|out, _| write_roles(out, &named, jobs))?;
+            return Ok(Exit::Done);
         }
         let kinds = kind_files.table.known();
         let namespace = self.namespace.clone();
@@ -92,22 +90,13 @@ impl KindsArgs {
         });
         let jobs = KindEntry::for_jobs(jobs.as_deref(), self.stop_jobs);
         let kinds: Vec<_> = entries.chain([jobs]).collect();
-        shown(exit, |out| match self.output {
+        print_result(|out, style| match self.output {
             KindsFormat::Json => {
                 let api_version = ApiVersion::V1;
                 write_document(out, &KindsDocument { api_version, kinds })
             }
-            _ => write_kinds_table(out, &kinds, terminal::style(&io::stdout())),
-        })
+            _ => write_kinds_table(out, &kinds, style),
+        })?;
+        Ok(exit)
     }
-}
-
-/// Writes the result and returns the exit status.
-fn shown(
-    exit: Exit,
-    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
-) -> Exit {
-    let mut out = BufWriter::new(io::stdout().lock());
-    let result = write(&mut out).and_then(|()| out.flush());
-    written("the kinds", result, exit)
 }

@@ -1,15 +1,12 @@
 //! `dayshift lint`: errors and likely mistakes in the schedules of files.
 
-use std::{
-    io::{self, BufWriter, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::{
     OpenedFiles, Severity,
-    lint::{LintReport, LintRule, Linter},
+    lint::{LintRule, Linter},
 };
 
 use crate::cli::{
@@ -20,13 +17,13 @@ use crate::cli::{
         values::{one_namespace, time_flag},
     },
     named_schedule_file::NamedScheduleFile,
+    outcome::{CommandError, print_result},
     output::{
         documents::write_document,
         lint::{json_document, sarif_document, write_github, write_junit, write_text},
-        messages::{note_nothing_scheduled, print_error, written},
-        terminal,
+        messages::{note_nothing_scheduled, print_error},
     },
-    process::{Exit, wrong_usage},
+    process::Exit,
 };
 
 /// Find errors and likely mistakes in the schedules of files
@@ -125,13 +122,8 @@ enum LintFormat {
 }
 
 fn severity() -> impl TypedValueParser<Value = Severity> {
-    let all = [Severity::Error, Severity::Warning, Severity::Info];
-    let names = ["error", "warning", "info"];
-    PossibleValuesParser::new(names).map(move |name| {
-        all.into_iter()
-            .find(|severity| severity.to_string() == name)
-            .unwrap_or(Severity::Info)
-    })
+    PossibleValuesParser::new(Severity::ALL.map(Severity::name))
+        .map(|name| Severity::from_name(&name).unwrap_or(Severity::Info))
 }
 
 fn rule(is_possible: fn(LintRule) -> bool) -> impl TypedValueParser<Value = LintRule> {
@@ -142,7 +134,7 @@ fn rule(is_possible: fn(LintRule) -> bool) -> impl TypedValueParser<Value = Lint
 
 impl LintArgs {
     /// The problems of `--kind-file` are reported as findings.
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
         let file = self
             .inheritance
@@ -152,15 +144,9 @@ impl LintArgs {
             Ok(file) => (file, None),
             Err(error) => (None, Some(error)),
         };
-        let from = self
-            .from
-            .as_ref()
-            .map_or(Ok(Clock::system().now()), |text| {
-                time_flag("from", text, self.schedules.zone())
-            });
-        let from = match from {
-            Ok(from) => from,
-            Err(error) => return wrong_usage(&error),
+        let from = match &self.from {
+            Some(text) => time_flag("from", text, self.schedules.zone())?,
+            None => Clock::system().now(),
         };
         let mut opened = self.given.open(&self.given.all(&self.files));
         let linter = Linter {
@@ -197,24 +183,16 @@ impl LintArgs {
             false if fails || !kind_files.problems.is_empty() => Exit::Problems,
             false => Exit::Done,
         };
-        let result = write(&report, &opened, self.output);
-        written("the report", result, exit)
+        let OpenedFiles {
+            sources, errors, ..
+        } = &opened;
+        print_result(|out, style| match self.output {
+            LintFormat::Text => write_text(out, &report, sources, style),
+            LintFormat::Github => write_github(out, &report, sources, errors),
+            LintFormat::Junit => write_junit(out, &report, sources, errors),
+            LintFormat::Json => write_document(out, &json_document(&report, sources, errors)),
+            LintFormat::Sarif => write_document(out, &sarif_document(&report, sources, errors)),
+        })?;
+        Ok(exit)
     }
-}
-
-fn write(report: &LintReport, opened: &OpenedFiles, output: LintFormat) -> io::Result<()> {
-    let OpenedFiles {
-        sources, errors, ..
-    } = opened;
-    let stdout = io::stdout();
-    let style = terminal::style(&stdout);
-    let mut out = BufWriter::new(stdout.lock());
-    match output {
-        LintFormat::Text => write_text(&mut out, report, sources, style)?,
-        LintFormat::Github => write_github(&mut out, report, sources, errors)?,
-        LintFormat::Junit => write_junit(&mut out, report, sources, errors)?,
-        LintFormat::Json => write_document(&mut out, &json_document(report, sources, errors))?,
-        LintFormat::Sarif => write_document(&mut out, &sarif_document(report, sources, errors))?,
-    }
-    out.flush()
 }

@@ -1,9 +1,6 @@
 //! `dayshift schedules`: the named schedules, with their next boundaries and their users.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, BufWriter, Write as _},
-};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
@@ -25,13 +22,13 @@ use crate::cli::{
         targets::{TargetArgs, Targets},
     },
     named_schedule_file::NamedScheduleFile,
+    outcome::{CommandError, print_result},
     output::{
         documents::{ApiVersion, NamedScheduleEntry, SchedulesDocument, Unread, write_document},
-        messages::{print_error, print_note, print_warning, written},
+        messages::{print_error, print_note, print_warning},
         named_schedules::write_schedules_table,
-        terminal,
     },
-    process::{Exit, wrong_usage},
+    process::Exit,
 };
 
 /// List the named schedules, their next boundaries, and how many workloads follow each
@@ -81,12 +78,9 @@ struct ListedSchedule {
 }
 
 impl SchedulesArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
-        let targets = match self.targets.targets(kind_files) {
-            Ok(targets) => targets,
-            Err(error) => return wrong_usage(&error),
-        };
+        let targets = self.targets.targets(kind_files)?;
         let error = self.file.as_ref().and_then(NamedScheduleFile::error);
         if let Some(why) = &error {
             print_warning(&format!("the file of schedules cannot be read: {why}"));
@@ -100,7 +94,7 @@ impl SchedulesArgs {
         }
         let prefix = self.schedules.prefix.annotation_prefix.clone();
         let found = self.connection.on_cluster("schedules", async |client| {
-            add_users(&client, &targets, &prefix, &mut listed).await
+            Ok(add_users(&client, &targets, &prefix, &mut listed).await?)
         });
         let (unreadable, mut exit) = match found {
             Ok(unreadable) => (unreadable, Exit::Done),
@@ -122,39 +116,22 @@ impl SchedulesArgs {
         if entries.is_empty() && matches!(exit, Exit::Done) {
             print_note("no workload follows a named schedule");
         }
-        let result = write(self.output, entries, &unreadable, now);
-        written("the schedules", result, exit)
-    }
-}
-
-fn write(
-    output: SchedulesFormat,
-    entries: Vec<NamedScheduleEntry>,
-    unreadable: &[Unreadable],
-    now: DateTime<Utc>,
-) -> io::Result<()> {
-    let stdout = io::stdout();
-    let style = terminal::style(&stdout);
-    let mut out = BufWriter::new(stdout.lock());
-    match output {
-        SchedulesFormat::Json => {
+        if let SchedulesFormat::Json = self.output {
             let document = SchedulesDocument {
                 api_version: ApiVersion::V1,
                 schedules: entries,
                 unread: unreadable.iter().map(Unread::from).collect(),
             };
-            write_document(&mut out, &document)?;
-        }
-        SchedulesFormat::Table if entries.is_empty() => {}
-        SchedulesFormat::Table => {
-            write_schedules_table(&mut out, &entries, now, style)?;
+            print_result(|out, _| write_document(out, &document))?;
+        } else if !entries.is_empty() {
+            print_result(|out, style| write_schedules_table(out, &entries, now, style))?;
             let wrong = entries.iter().filter_map(|entry| entry.error.as_ref());
             for error in wrong.flat_map(|error| error.lines()) {
                 print_error(&error);
             }
         }
+        Ok(exit)
     }
-    out.flush()
 }
 
 /// Counts the workloads that follow each schedule, and adds the values that they have recorded.

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{args::kinds::KindFiles, output::messages::print_error, process::Exit};
+use crate::cli::{
+    args::kinds::KindFiles, outcome::CommandError, output::messages::print_error, process::Exit,
+};
 
 /// Watch the controller at work on a cluster in memory (not in this program)
 #[derive(Debug, clap::Args)]
@@ -12,14 +14,14 @@ pub(crate) struct SandboxArgs {
 }
 
 impl SandboxArgs {
-    pub(crate) fn run(self, _: &KindFiles) -> Exit {
+    pub(crate) fn run(self, _: &KindFiles) -> Result<Exit, CommandError> {
         drop(self.ignored);
         print_error(
             &"this binary was built without the sandbox, like that of the image; run \
                 `dayshift sandbox` of a release for your machine, or \
              `cargo run -- sandbox` in the repository",
         );
-        Exit::CouldNotRun
+        Ok(Exit::CouldNotRun)
     }
 }
 

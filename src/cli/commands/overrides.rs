@@ -2,14 +2,15 @@
 //! request.
 
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
-use dayshift_cluster::{clock::Clock, read::FindError};
+use dayshift_cluster::clock::Clock;
 use dayshift_operations::{
     ExtraWindowRequest, OverrideRequest, RequestedOverride, Selection, Shorten, Until, UntilError,
     WindowEnd, parse_length,
 };
 use dayshift_text::cut_chars;
 use dayshift_workload::{
-    MAX_REASON, Observed, ParseContext, ParsedInputs, Prefix, READY_WITHIN, RequestWakes, read,
+    KindTable, MAX_REASON, Observed, ParseContext, ParsedInputs, Prefix, READY_WITHIN,
+    RequestWakes, read,
 };
 use kube::Client;
 
@@ -21,6 +22,7 @@ use crate::cli::{
         targets::{ChosenArgs, Targets},
         values::parse_span,
     },
+    outcome::CommandError,
     output::{
         actions::{ActionFormat, ActionOutput, ActionPrinter},
         messages::{
@@ -28,7 +30,7 @@ use crate::cli::{
             print_error, print_note,
         },
     },
-    process::{Exit, usage_error, wrong_usage},
+    process::{Exit, usage_error},
 };
 
 /// Appends the text that the help of all five commands has in common.
@@ -206,24 +208,20 @@ impl WaitArgs {
 }
 
 impl WakeArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         let Some(from) = self.from else {
             return self.lasting.until(RequestedOverride::Wake, kind_files);
         };
         let now = Clock::system().now();
-        match self.lasting.until.window(from, now) {
-            Ok(Some((from, end))) => self.lasting.common.add_window(now, from, end, kind_files),
-            Ok(None) => {
-                let missing = "set an end: --until \"Sat 18:00\", or --for 9h";
-                wrong_usage(&usage_error(missing))
-            }
-            Err(error) => wrong_usage(&usage_error(error)),
-        }
+        let window = self.lasting.until.window(from, now).map_err(usage_error)?;
+        let missing = || usage_error("set an end: --until \"Sat 18:00\", or --for 9h");
+        let window = window.ok_or_else(missing)?;
+        self.lasting.common.add_window(now, window, kind_files)
     }
 }
 
 impl SleepArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         let requests = match self.no_request_wake {
             true => RequestWakes::Ignored,
             false => RequestWakes::Allowed,
@@ -238,11 +236,11 @@ impl LastingArgs {
         self,
         requested: impl FnOnce(Until) -> RequestedOverride,
         kind_files: &KindFiles,
-    ) -> Exit {
+    ) -> Result<Exit, CommandError> {
         self.request(kind_files, |until| until.map(requested))
     }
 
-    pub(crate) fn pause(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn pause(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.request(kind_files, |until| Some(RequestedOverride::Pause(until)))
     }
 
@@ -250,43 +248,68 @@ impl LastingArgs {
         self,
         kind_files: &KindFiles,
         requested: impl FnOnce(Option<Until>) -> Option<RequestedOverride>,
-    ) -> Exit {
+    ) -> Result<Exit, CommandError> {
         let now = Clock::system().now();
-        match self.until.until(now).map(requested) {
-            Ok(Some(requested)) => {
-                self.common
-                    .request(now, requested, self.until.reason, kind_files)
-            }
-            Ok(None) => wrong_usage(&usage_error("set an end: --for 2h, or --until 22:00")),
-            Err(error) => wrong_usage(&usage_error(error)),
-        }
+        let requested = requested(self.until.until(now).map_err(usage_error)?);
+        let missing = || usage_error("set an end: --for 2h, or --until 22:00");
+        let requested = requested.ok_or_else(missing)?;
+        self.common
+            .request(now, requested, self.until.reason, kind_files)
     }
 }
 
 impl OverrideArgs {
     /// Requests an override without an end.
-    pub(crate) fn now(self, requested: RequestedOverride, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn now(
+        self,
+        requested: RequestedOverride,
+        kind_files: &KindFiles,
+    ) -> Result<Exit, CommandError> {
         self.request(Clock::system().now(), requested, None, kind_files)
+    }
+
+    /// The workloads to change. `None` if the user does not confirm a change in all namespaces, which the
+    /// question names, such as `wake`.
+    fn confirmed_targets(
+        &self,
+        kind_files: &KindFiles,
+        change: &str,
+    ) -> Result<Option<Targets>, CommandError> {
+        self.schedules.warn_of_unreadable();
+        let targets = self.chosen.targets(kind_files)?;
+        let is_asked = targets.are_everything() && !self.wait.dry_run && !self.wait.yes;
+        let question = format!("{change} all scheduled workloads in all namespaces?");
+        if is_asked && !confirm(&question) {
+            print_note("nothing was changed");
+            return Ok(None);
+        }
+        Ok(Some(targets))
+    }
+
+    const fn output(&self, command: &'static str) -> ActionOutput {
+        ActionOutput {
+            command,
+            dry_run: self.wait.dry_run,
+            format: self.wait.output,
+        }
     }
 
     /// Adds a window to the annotation `extra`.
     fn add_window(
         self,
         now: DateTime<Utc>,
-        from: Until,
-        end: WindowEnd,
+        (from, end): (Until, WindowEnd),
         kind_files: &KindFiles,
-    ) -> Exit {
-        self.schedules.warn_of_unreadable();
-        let targets = match self.chosen.targets(kind_files) {
-            Ok(targets) if targets.is_team() => {
-                return wrong_usage(&usage_error(
-                    "--from adds to the annotation extra; edit the ConfigMap instead of --team",
-                ));
-            }
-            Ok(targets) => targets,
-            Err(error) => return wrong_usage(&error),
+    ) -> Result<Exit, CommandError> {
+        let Some(targets) = self.confirmed_targets(kind_files, "add a window to")? else {
+            return Ok(Exit::Usage);
         };
+        if targets.is_team() {
+            let message =
+                "--from adds to the annotation extra; edit the ConfigMap instead of --team";
+            return Err(usage_error(message).into());
+        }
+        let output = self.output("wake");
         let request = ExtraWindowRequest {
             from,
             end,
@@ -295,43 +318,24 @@ impl OverrideArgs {
             now,
             dry_run: self.wait.dry_run,
         };
-        let is_asked = targets.are_everything() && !self.wait.dry_run && !self.wait.yes;
-        if is_asked && !confirm("add a window to all scheduled workloads in all namespaces?") {
-            print_note("nothing was changed");
-            return Exit::Usage;
-        }
-        let format = ActionOutput {
-            command: "wake",
-            dry_run: request.dry_run,
-            format: self.wait.output,
-        };
-        self.connection
-            .on_cluster("wake", async |client| {
-                if let Some(name) = targets.whole_namespace() {
-                    let mut printer = ActionPrinter::new(Exit::Done, &format);
-                    let mut print = |report| printer.print(report);
-                    request
-                        .carry_out_in_namespace(&client, name, &mut print)
-                        .await;
-                    return Ok(printer.finish());
-                }
-                let found = select(
-                    &client,
-                    &targets,
-                    &request.context,
-                    &request.prefix,
-                    &format,
-                )
-                .await?;
-                let (selection, mut printer) = match found {
-                    Ok(found) => found,
-                    Err(exit) => return Ok(exit),
-                };
+        self.connection.on_cluster("wake", async |client| {
+            if let Some(name) = targets.whole_namespace() {
+                let mut printer = ActionPrinter::new(Exit::Done, &output);
+                let mut print = |report| printer.print(report);
+                request
+                    .carry_out_in_namespace(&client, name, &mut print)
+                    .await;
+                return Ok(printer.finish());
+            }
+            let (context, prefix) = (&request.context, &request.prefix);
+            let selected = select_scheduled(&client, &targets, context, prefix, &output);
+            let (selection, mut printer) = selected.await?;
+            if let Some(selection) = selection {
                 let mut print = |report| printer.print(report);
                 request.carry_out(&client, &selection, &mut print).await;
-                Ok(printer.finish())
-            })
-            .unwrap_or_else(|error| error.report())
+            }
+            Ok(printer.finish())
+        })
     }
 
     fn request(
@@ -340,25 +344,17 @@ impl OverrideArgs {
         requested: RequestedOverride,
         reason: Option<String>,
         kind_files: &KindFiles,
-    ) -> Exit {
-        self.schedules.warn_of_unreadable();
-        let targets = match self.chosen.targets(kind_files) {
-            Ok(targets) => targets,
-            Err(error) => return wrong_usage(&error),
+    ) -> Result<Exit, CommandError> {
+        let command = requested.command();
+        let Some(targets) = self.confirmed_targets(kind_files, command)? else {
+            return Ok(Exit::Usage);
         };
         let is_sync = matches!(requested, RequestedOverride::Sync);
         if is_sync && targets.is_team() {
-            return wrong_usage(&usage_error(
-                "sync is for each workload by itself; give --all instead of --team",
-            ));
+            let message = "sync is for each workload by itself; give --all instead of --team";
+            return Err(usage_error(message).into());
         }
-        let command = requested.command();
-        let is_asked = targets.are_everything() && !self.wait.dry_run && !self.wait.yes;
-        let question = format!("{command} all scheduled workloads in all namespaces?");
-        if is_asked && !confirm(&question) {
-            print_note("nothing was changed");
-            return Exit::Usage;
-        }
+        let output = self.output(command);
         let request = OverrideRequest {
             context: match requested {
                 // The current state of the schedule can depend on calendar dates.
@@ -377,84 +373,82 @@ impl OverrideArgs {
             until_ready: self.wait.wait.is_some(),
         };
         let timeout = self.wait.timeout();
-        let format = ActionOutput {
-            command,
-            dry_run: request.dry_run,
-            format: self.wait.output,
-        };
-        self.connection
-            .on_cluster(command, async |client| {
-                let context = client.default_namespace();
-                match targets.whole(context) {
-                    Some(whole) if !is_sync => {
-                        let query = targets.query(context);
-                        let mut printer = ActionPrinter::new(Exit::Done, &format);
-                        let mut print = |report| printer.print(report);
-                        request
-                            .carry_out_in_namespace(
-                                &client, whole, &query, None, timeout, &mut print,
-                            )
-                            .await?;
-                        Ok(printer.finish())
-                    }
-                    _ => send(&client, &targets, &request, timeout, &format).await,
-                }
-            })
-            .unwrap_or_else(|error| error.report())
+        self.connection.on_cluster(command, async |client| {
+            let namespace = client.default_namespace();
+            if let Some(whole) = targets.whole(namespace).filter(|_| !is_sync) {
+                let query = targets.query(namespace);
+                let mut printer = ActionPrinter::new(Exit::Done, &output);
+                let mut print = |report| printer.print(report);
+                request
+                    .carry_out_in_namespace(&client, whole, &query, None, timeout, &mut print)
+                    .await?;
+                return Ok(printer.finish());
+            }
+            let (context, prefix) = (&request.context, &request.prefix);
+            let selected = select_scheduled(&client, &targets, context, prefix, &output);
+            let (selection, mut printer) = selected.await?;
+            if let Some(selection) = selection {
+                let mut print = |report| printer.print(report);
+                request
+                    .carry_out(&client, &selection, timeout, &mut print)
+                    .await;
+            }
+            Ok(printer.finish())
+        })
     }
 }
 
-/// Annotates the workloads and waits until a controller has acted on each of them.
-async fn send(
-    client: &Client,
-    targets: &Targets,
-    request: &OverrideRequest,
-    timeout: Option<TimeDelta>,
-    format: &ActionOutput,
-) -> Result<Exit, FindError> {
-    let found = select(client, targets, &request.context, &request.prefix, format).await?;
-    let (selection, mut printer) = match found {
-        Ok(found) => found,
-        Err(exit) => return Ok(exit),
-    };
-    request
-        .carry_out(client, &selection, timeout, &mut |report| {
-            printer.print(report);
-        })
-        .await;
-    Ok(printer.finish())
-}
-
-/// Selects the workloads, and prints those that are missing or unreadable. If nothing is left, the
-/// result is the exit status.
-async fn select(
+/// Selects the workloads that have a schedule, as [`select`] does. `None` if there are none, which is
+/// printed.
+async fn select_scheduled(
     client: &Client,
     targets: &Targets,
     context: &ParseContext,
     prefix: &Prefix,
-    format: &ActionOutput,
-) -> Result<Result<(Selection, ActionPrinter), Exit>, FindError> {
-    // `--all` selects the workloads that have a schedule.
+    output: &ActionOutput,
+) -> Result<(Option<Selection>, ActionPrinter), CommandError> {
     let has_schedule = |workload: &Observed| {
         workload.phase().is_some()
             || !matches!(read(&workload.inputs, context), ParsedInputs::Unscheduled)
     };
-    let query = targets.query(client.default_namespace());
-    let selection = Selection::find(client, query, prefix, has_schedule).await?;
-    let missing = selection.missing_namespaces(client).await;
-    if !missing.is_empty() {
-        print_error(&missing_namespaces_text(client, &missing, &context.kinds).await);
-        return Ok(Err(Exit::CouldNotRun));
-    }
-    let mut printer = ActionPrinter::new(left_alone(client, &selection).await, format);
+    let selected = select(
+        client,
+        targets,
+        prefix,
+        &context.kinds,
+        output,
+        has_schedule,
+    );
+    let (selection, mut printer) = selected.await?;
     if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         print_error(&as_far_as_seen(nothing, &selection.unreadable));
         note_unreadable(&selection.defaults);
         printer.exit = printer.exit.worse(Exit::Problems);
-        return Ok(Err(printer.finish()));
+        return Ok((None, printer));
     }
-    Ok(Ok((selection, printer)))
+    Ok((Some(selection), printer))
+}
+
+/// Selects the workloads to change: the named ones, or those that match `includes`. Prints those that are
+/// missing or unreadable.
+pub(super) async fn select(
+    client: &Client,
+    targets: &Targets,
+    prefix: &Prefix,
+    kinds: &KindTable,
+    output: &ActionOutput,
+    includes: impl Fn(&Observed) -> bool,
+) -> Result<(Selection, ActionPrinter), CommandError> {
+    let query = targets.query(client.default_namespace());
+    let selection = Selection::find(client, query, prefix, includes).await?;
+    let missing = selection.missing_namespaces(client).await;
+    if !missing.is_empty() {
+        let text = missing_namespaces_text(client, &missing, kinds).await;
+        return Err(CommandError::Namespaces(text));
+    }
+    let printer = ActionPrinter::new(left_alone(client, &selection).await, output);
+    Ok((selection, printer))
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,16 +1,11 @@
 //! `dayshift plan`: when workloads start and stop, from files or from the cluster.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, BufWriter, Write},
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
 
 use chrono::{DateTime, NaiveTime, Utc};
 use dayshift_cluster::{
     clock::Clock,
-    connect::ConnectError,
-    read::{FindError, NamespaceDefaults, selected_namespaces},
+    read::{NamespaceDefaults, selected_namespaces},
 };
 use dayshift_manifest::{
     Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
@@ -22,11 +17,10 @@ use dayshift_manifest::{
 };
 use dayshift_operations::{
     LiveView,
-    status::{Unreadable, WorkloadStatus, owners},
+    status::{StatusContext, Unreadable, WorkloadStatus, owners, scheduled_owner},
     suggest_workload,
 };
 use dayshift_schedule::Zone;
-use dayshift_text::quote;
 use dayshift_workload::{
     Inheritance, Origin, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
     events::{Condition, Subject},
@@ -41,6 +35,7 @@ use crate::cli::{
         targets::{TargetArgs, Targets},
         values::{PriceArgs, selector, time_flag},
     },
+    outcome::{CommandError, print_result},
     output::{
         chart::Chart,
         documents::{ApiVersion, PlanDocument, SummaryDocument, Unread, write_document},
@@ -49,11 +44,11 @@ use crate::cli::{
             missing_namespaces_text, note_given_again, note_nothing_scheduled, note_unreadable,
             print_beside, print_error, print_note, with_hint,
         },
-        plan::{PlanWriteError, write_plan_table, write_requests, write_saved, write_summary},
+        plan::{write_plan_table, write_requests, write_saved, write_summary},
         status::Notes,
         terminal::{self, Style},
     },
-    process::{Exit, block_on, usage_error, wrong_usage},
+    process::{Exit, usage_error},
 };
 
 /// Show when workloads will start and stop, from files or from the cluster
@@ -71,7 +66,7 @@ Exit status: 0 done, 1 a file or a schedule has errors, 2 wrong usage, 3 a file 
 read.")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
-    pub(crate) given: FileArgs,
+    given: FileArgs,
 
     /// The beginning of the period [default: now]
     #[arg(long, value_name = "T")]
@@ -95,10 +90,10 @@ pub(crate) struct PlanArgs {
     output: PlanFormat,
 
     #[command(flatten)]
-    pub(crate) price: PriceArgs,
+    price: PriceArgs,
 
     #[command(flatten)]
-    pub(crate) targets: TargetArgs,
+    targets: TargetArgs,
 
     /// Only namespaces with these labels, such as `env in (dev,test)`; with -A
     #[arg(
@@ -111,7 +106,7 @@ pub(crate) struct PlanArgs {
     namespace_selector: Option<String>,
 
     #[command(flatten)]
-    pub(crate) connection: ConnectionArgs,
+    connection: ConnectionArgs,
 
     #[command(flatten)]
     schedules: ScheduleArgs,
@@ -138,7 +133,7 @@ enum PlanFormat {
 }
 
 impl PlanArgs {
-    pub(crate) fn run(mut self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(mut self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
         self.inheritance
             .warn_of_mistakes(&self.schedules, kind_files);
@@ -146,14 +141,9 @@ impl PlanArgs {
         let files = self.given.all(&paths);
         self.targets.workloads = names;
         let now = Clock::system().now();
-        let asked = self.period(now, self.schedules.zone());
+        let period = self.period(now, self.schedules.zone())?;
+        let targets = self.targets(&files, kind_files)?;
         let inheritance = self.inheritance.inheritance();
-        let asked =
-            asked.and_then(|period| Ok((period, self.targets(&files, kind_files)?, inheritance)));
-        let (period, targets, inheritance) = match asked {
-            Ok(asked) => asked,
-            Err(error) => return wrong_usage(&error),
-        };
         let planner = Planner {
             period,
             // The controller may have a file of schedules for live workloads.
@@ -171,39 +161,27 @@ impl PlanArgs {
             summary,
         } = match &targets {
             None => self.plan_files(&planner, &files, kind_files, inheritance),
-            Some(targets) => self.plan_cluster(&planner, targets, inheritance, now),
+            Some(targets) => self.plan_cluster(&planner, targets, inheritance, now)?,
         };
         for error in &errors {
             print_error(&error);
         }
         print_findings(&findings, &sources);
-        let keeps_others = |error: &PlanError| match error {
-            PlanError::Missing(_) | PlanError::Unreadable(_) => true,
-            PlanError::Open(_) => !plan.workloads.is_empty(),
-            _ => false,
-        };
-        if !errors.iter().all(keeps_others) {
-            return Exit::CouldNotRun;
+        let is_file = |error: &PlanError| matches!(error, PlanError::Open(_));
+        if plan.workloads.is_empty() && errors.iter().any(is_file) {
+            return Ok(Exit::CouldNotRun);
         }
         if plan.workloads.is_empty() && errors.is_empty() && findings.is_empty() {
             note_nothing_scheduled();
         }
-        match self.show(&plan, &errors, &summary, now, period) {
-            // A closed pipe is not an error: the reader has seen enough.
-            Err(PlanWriteError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            Err(error) => {
-                print_error(&error);
-                return Exit::CouldNotRun;
-            }
-            Ok(()) => {}
-        }
-        if !errors.is_empty() {
+        self.show(&plan, &errors, &summary, now, period)?;
+        Ok(if !errors.is_empty() {
             Exit::CouldNotRun
         } else if has_errors(&findings) || plan.has_problems() {
             Exit::Problems
         } else {
             Exit::Done
-        }
+        })
     }
 
     /// The selected live workloads, or `None` if files are given.
@@ -229,11 +207,11 @@ impl PlanArgs {
         Err(usage_error(message))
     }
 
-    pub(crate) const fn is_summary(&self) -> bool {
+    const fn is_summary(&self) -> bool {
         matches!(self.output, PlanFormat::Summary | PlanFormat::SummaryJson)
     }
 
-    pub(crate) fn namespace_selector(&self) -> Option<&str> {
+    fn namespace_selector(&self) -> Option<&str> {
         self.namespace_selector
             .as_deref()
             .filter(|selector| !selector.is_empty())
@@ -259,10 +237,7 @@ impl PlanArgs {
         summary: &StopSummary,
         now: DateTime<Utc>,
         period: Period,
-    ) -> Result<(), PlanWriteError> {
-        let stdout = io::stdout();
-        let style = terminal::style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
+    ) -> Result<(), CommandError> {
         let unread = errors.iter().filter_map(PlanError::unread).collect();
         let shown = |zone| {
             let shown = self.days_shown(now, zone).unwrap_or(period);
@@ -270,42 +245,37 @@ impl PlanArgs {
             let since = self.from.as_ref().map_or(now, |_| shown.from());
             (shown, since)
         };
-        match self.output {
+        print_result(|out, style| match self.output {
             PlanFormat::Json => {
                 let document = PlanDocument {
                     api_version: ApiVersion::V1,
                     workloads: &plan.workloads,
                     unread,
                 };
-                write_document(&mut out, &document)?;
+                write_document(out, &document)
             }
-            PlanFormat::SummaryJson => {
-                write_document(&mut out, &SummaryDocument::new(summary, unread))?;
-            }
+            PlanFormat::SummaryJson => write_document(out, &SummaryDocument::new(summary, unread)),
             PlanFormat::Ics => {
                 let mut calendar = PlanCalendar::new(period);
                 plan.workloads.iter().for_each(|plan| calendar.add(plan));
-                write!(out, "{}", calendar.file("dayshift", now))?;
+                write!(out, "{}", calendar.file("dayshift", now))
             }
-            PlanFormat::Table | PlanFormat::Summary if plan.workloads.is_empty() => {}
+            PlanFormat::Table | PlanFormat::Summary if plan.workloads.is_empty() => Ok(()),
             PlanFormat::Table => {
-                write_plan_table(&mut out, plan, style)?;
-                write_requests(&mut out, plan, style)?;
-                write_saved(&mut out, plan, shown)?;
+                write_plan_table(out, plan, style)?;
+                write_requests(out, plan, style)?;
+                write_saved(out, plan, shown)
             }
             PlanFormat::Summary => {
                 let prefix = &self.schedules.prefix.annotation_prefix;
-                write_summary(&mut out, summary, style, prefix, now)?;
-                write_saved(&mut out, plan, shown)?;
+                write_summary(out, summary, style, prefix, now)?;
+                write_saved(out, plan, shown)
             }
             PlanFormat::Chart => {
-                let chart = Chart::new(style, terminal::width());
-                chart.write(&mut out, plan, shown)?;
-                write_requests(&mut out, plan, style)?;
+                Chart::new(style, terminal::width()).write(out, plan, shown)?;
+                write_requests(out, plan, style)
             }
-        }
-        out.flush()?;
-        Ok(())
+        })
     }
 
     /// The period of a chart: whole days in `zone`, beginning with today.
@@ -315,51 +285,41 @@ impl PlanArgs {
     }
 }
 
-/// Why a file or workload could not be planned.
+/// Why a file or workload is not in the plan.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PlanError {
+enum PlanError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    #[error(transparent)]
-    Find(#[from] FindError),
     #[error("{0}")]
     Missing(String),
     #[error("{0}")]
     Unreadable(Unreadable),
-    #[error("{0}")]
-    NoNamespaces(String),
-    #[error("cannot list the Namespaces of --namespace-selector: {0}")]
-    Namespaces(String),
-    #[error("cannot create timers or sockets: {0}")]
-    System(io::Error),
 }
 
 impl PlanError {
     /// The entry in the JSON field `unread`, if this is about something unreadable.
-    pub(crate) fn unread(&self) -> Option<Unread> {
+    fn unread(&self) -> Option<Unread> {
         match self {
             Self::Open(error) => Some(error.into()),
             Self::Unreadable(resource) => Some(resource.into()),
-            _ => None,
+            Self::Missing(_) => None,
         }
     }
 }
 
 /// A plan, its findings, and the files and resources that could not be read.
 #[derive(Default)]
-pub(crate) struct Planned {
-    pub(crate) plan: Plan,
-    pub(crate) findings: Vec<LintFinding>,
-    pub(crate) sources: Vec<SourceFile>,
-    pub(crate) errors: Vec<PlanError>,
-    pub(crate) summary: StopSummary,
+struct Planned {
+    plan: Plan,
+    findings: Vec<LintFinding>,
+    sources: Vec<SourceFile>,
+    errors: Vec<PlanError>,
+    summary: StopSummary,
 }
 
 impl PlanArgs {
     /// Plans the workloads in files.
-    pub(crate) fn plan_files(
+    fn plan_files(
         &self,
         planner: &Planner,
         files: &[PathBuf],
@@ -430,16 +390,16 @@ impl PlanArgs {
     }
 
     /// Plans live workloads, and notes those whose current count differs from the plan.
-    pub(crate) fn plan_cluster(
+    fn plan_cluster(
         &self,
         planner: &Planner,
         targets: &Targets,
         inheritance: Inheritance,
         now: DateTime<Utc>,
-    ) -> Planned {
+    ) -> Result<Planned, CommandError> {
         let is_summary = self.is_summary();
-        let found = async {
-            let (client, _) = self.connection.clone().patient_client("plan").await?;
+        let connection = self.connection.clone();
+        let (live, missing, unreadable) = connection.on_cluster("plan", async |client| {
             let query = targets.query(client.default_namespace());
             let defaults = NamespaceDefaults::new(inheritance);
             let mut live = LiveView::read(&client, query, &planner.prefix, defaults).await?;
@@ -448,13 +408,16 @@ impl PlanArgs {
             }
             if let Some(selector) = self.namespace_selector() {
                 let selected = selected_namespaces(&client, selector).await;
-                let selected = selected.map_err(PlanError::Namespaces)?;
+                let selected = selected.map_err(|error| {
+                    let what = "cannot list the Namespaces of --namespace-selector";
+                    CommandError::Namespaces(format!("{what}: {error}"))
+                })?;
                 live.retain(|workload| selected.contains(workload.namespace()));
             }
             let missing = live.missing_namespaces(&client).await;
             if !missing.is_empty() {
                 let text = missing_namespaces_text(&client, &missing, &planner.context.kinds).await;
-                return Err(PlanError::NoNamespaces(text));
+                return Err(CommandError::Namespaces(text));
             }
             let mut missing = Vec::new();
             for workload in &live.missing() {
@@ -463,47 +426,31 @@ impl PlanArgs {
             }
             let parts = live.unreadable_parts();
             let unreadable = Unreadable::workloads(live.query(), &parts, "left out");
-            Ok::<_, PlanError>((live, missing, unreadable))
-        };
-        let (live, missing, unreadable) =
-            match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
-                Ok(found) => found,
-                Err(error) => {
-                    return Planned {
-                        errors: vec![error],
-                        ..Planned::default()
-                    };
-                }
-            };
+            Ok((live, missing, unreadable))
+        })?;
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
+        let context = StatusContext {
+            live: &live,
+            parse_context: &planner.context,
+            now,
+        };
         for (kind, managed) in live.workloads() {
             let workload = live.observe_workload(kind, managed);
-            let operator = managed.operated_by(&planner.context.kinds).map(|kind| {
-                let name = managed.controller_owner().map_or("", |owner| &owner.name);
-                let resource = live.observed_resource(&workload.object.namespace, &kind, name);
-                match resource.filter(|observed| observed.inputs.is_scheduled()) {
-                    // If the size of the resource is known, its savings include those of its workloads.
-                    Some(resource) if resource.footprint.replicas > 0 => {
-                        OperatorResource::Scheduled(CountedWith::Owner)
-                    }
-                    Some(_) => OperatorResource::Scheduled(CountedWith::Itself),
-                    None => OperatorResource::Unscheduled(kind),
-                }
-            });
-            let counted = match operator {
-                Some(OperatorResource::Scheduled(counted)) => counted,
-                _ => CountedWith::Itself,
-            };
+            let owner = scheduled_owner(&workload, managed, &context);
             let mut plan = planner.plan_live(&workload);
             if let Some(plan) = &mut plan {
-                plan.counted = counted;
+                plan.counted = owner.as_ref().map_or(CountedWith::Itself, |owner| owner.1);
                 plan.price.clone_from(&self.price.price);
             }
             if is_summary {
+                let operated_by = || managed.operated_by(&planner.context.kinds);
                 let managers = OtherManagers {
                     owners: owners(&workload.object, managed, live.autoscalers()),
-                    operator,
+                    operator: match owner {
+                        Some((_, counted)) => Some(OperatorResource::Scheduled(counted)),
+                        None => operated_by().map(OperatorResource::Unscheduled),
+                    },
                 };
                 planned.summary.add(&workload, plan.as_ref(), managers);
                 planned.plan.workloads.extend(plan);
@@ -511,19 +458,11 @@ impl PlanArgs {
             }
             let Some(plan) = plan else {
                 if workload.phase().is_some() {
-                    let fingerprint = workload.state().fingerprint;
-                    let has_labels_of =
-                        |uid: &str| fingerprint.is_some_and(|known| known.belongs_to(uid));
-                    let owner = managed.controller_owner();
-                    let owner = owner.filter(|owner| has_labels_of(&owner.uid));
                     let no_schedule = Condition::NoSchedule {
                         saved: None,
                         overdue: None,
                     };
-                    let condition = owner.map_or(no_schedule, |owner| Condition::OwnerScheduled {
-                        owner: format!("{} {}", quote(&owner.kind), quote(&owner.name)),
-                        is_copy: true,
-                    });
+                    let condition = owner.map_or(no_schedule, |(condition, _)| condition);
                     let message = condition.message(&Subject {
                         object: &workload.object,
                         prefix: &planner.prefix,
@@ -561,7 +500,7 @@ impl PlanArgs {
         }
         let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
         planned.errors = unreadable.chain(missing).collect();
-        planned
+        Ok(planned)
     }
 }
 

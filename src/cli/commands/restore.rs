@@ -1,7 +1,7 @@
 //! `dayshift restore`: restores saved counts without a controller.
 
-use dayshift_cluster::{clock::Clock, read::FindError};
-use dayshift_operations::{OverrideReport, Restore, Selection};
+use dayshift_cluster::clock::Clock;
+use dayshift_operations::{OverrideReport, Restore};
 use dayshift_workload::{Job, KindTable, Label, Observed, may_have_suspended_jobs};
 use kube::Client;
 
@@ -12,14 +12,13 @@ use crate::cli::{
         schedules::PrefixArgs,
         targets::{ChosenArgs, Targets},
     },
+    commands::overrides::select,
+    outcome::CommandError,
     output::{
-        actions::{ActionFormat, ActionOutput, ActionPrinter},
-        messages::{
-            as_far_as_seen, left_alone, missing_namespaces_text, print_error, print_line,
-            print_note,
-        },
+        actions::{ActionFormat, ActionOutput},
+        messages::{as_far_as_seen, print_line, print_note},
     },
-    process::{Exit, wrong_usage},
+    process::Exit,
 };
 
 /// Restore the saved counts of stopped workloads without a controller
@@ -57,11 +56,8 @@ pub(crate) struct RestoreArgs {
 }
 
 impl RestoreArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
-        let targets = match self.chosen.targets(kind_files) {
-            Ok(targets) => targets,
-            Err(error) => return wrong_usage(&error),
-        };
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
+        let targets = self.chosen.targets(kind_files)?;
         let restore = Restore {
             prefix: self.prefix.annotation_prefix,
             now: Clock::system().now(),
@@ -72,11 +68,9 @@ impl RestoreArgs {
             dry_run: self.dry_run,
             format: self.output,
         };
-        self.connection
-            .on_cluster("restore", async |client| {
-                restore_all(&client, &targets, &restore, &output, &kind_files.table).await
-            })
-            .unwrap_or_else(|error| error.report())
+        self.connection.on_cluster("restore", async |client| {
+            restore_all(&client, &targets, &restore, &output, &kind_files.table).await
+        })
     }
 }
 
@@ -87,19 +81,13 @@ async fn restore_all(
     restore: &Restore,
     output: &ActionOutput,
     table: &KindTable,
-) -> Result<Exit, FindError> {
+) -> Result<Exit, CommandError> {
     let is_down = |workload: &Observed| {
         workload.labels.text(Label::SavedReplicas).is_some() || may_have_suspended_jobs(workload)
     };
-    let query = targets.query(client.default_namespace());
     // The saved counts are stored in labels of the workloads.
-    let selection = Selection::find(client, query, &restore.prefix, is_down).await?;
-    let missing = selection.missing_namespaces(client).await;
-    if !missing.is_empty() {
-        print_error(&missing_namespaces_text(client, &missing, table).await);
-        return Ok(Exit::CouldNotRun);
-    }
-    let mut printer = ActionPrinter::new(left_alone(client, &selection).await, output);
+    let selected = select(client, targets, &restore.prefix, table, output, is_down);
+    let (selection, mut printer) = selected.await?;
     let named = selection.is_by_name();
     let dry = if restore.dry_run { " (dry run)" } else { "" };
     let (mut done, mut scheduled, mut quiet) = (0, false, selection.missing.is_empty());

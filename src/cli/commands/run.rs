@@ -36,14 +36,15 @@ use crate::{
             schedules::{InheritanceArgs, ScheduleArgs},
             targets::ScopeArgs,
             values::{
-                ClockSkew, catch_up, clock_skew, dashboard_listen, label_key, listen, namespace,
-                selector, up_to_a_day,
+                ClockSkew, catch_up, clock_skew, dashboard_listen, label_key, listen_address,
+                namespace, selector, up_to_a_day,
             },
         },
         calendar_files::{CalendarFile, CalendarWatch},
         commands::dashboard::serve_pages,
         named_schedule_file::{NamedScheduleFile, ScheduleWatch},
-        process::{Exit, Shutdown, StartError, block_on, until_signal, usage_error, wrong_usage},
+        outcome::{CommandError, listen},
+        process::{Exit, Shutdown, block_on, until_signal, usage_error},
     },
     dashboard::{self, Dashboard, Network, ProxySecret, TrustedProxy, UserHeaders, Users},
     server::serve,
@@ -207,7 +208,7 @@ struct ProcessArgs {
         long,
         value_name = "ADDRESS",
         default_value = "0.0.0.0:8080",
-        value_parser = listen
+        value_parser = listen_address
     )]
     listen: SocketAddr,
 
@@ -433,7 +434,11 @@ impl LoginArgs {
 }
 
 impl RunArgs {
-    pub(crate) fn run(self, about_zones: Option<&str>, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(
+        self,
+        about_zones: Option<&str>,
+        kind_files: &KindFiles,
+    ) -> Result<Exit, CommandError> {
         self.log.start();
         if let Some(about) = about_zones {
             tracing::warn!("{about}");
@@ -441,30 +446,33 @@ impl RunArgs {
         for problem in &kind_files.problems {
             tracing::error!("{problem}; nothing of this kind is scaled");
         }
-        let run = match Run::new(self, kind_files) {
-            Ok(run) => run,
-            Err(error) => return wrong_usage(&error),
-        };
+        let run = Run::new(self, kind_files)?;
         let telemetry = Arc::new(Telemetry::with_tzdata(
             Clock::system().now(),
             &run.settings.tzdata,
         ));
         let ending = Arc::clone(&telemetry);
-        until_signal(
+        Ok(until_signal(
             |shutdown| run.work(telemetry, shutdown),
             || ending.shutting_down(),
-        )
+        ))
     }
 }
 
 impl Run {
     /// Runs the controller, with probes and metrics until it has finished.
-    async fn work(self, telemetry: Arc<Telemetry>, shutdown: Shutdown) -> Result<(), StartError> {
-        let address = self.listen;
-        let refused = |source| StartError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(refused)?;
+    async fn work(
+        self,
+        telemetry: Arc<Telemetry>,
+        shutdown: Shutdown,
+    ) -> Result<(), CommandError> {
+        let listener = listen(self.listen, "--listen, such as 0.0.0.0:0").await?;
         if let Some(address) = self.dashboard {
-            let refused = |source| StartError::Dashboard { address, source };
+            let refused = |source| CommandError::Listen {
+                address,
+                source,
+                flag: "--dashboard-listen, such as 127.0.0.1:8081",
+            };
             let login = self.login.clone();
             let login = login.map(|login| (login, self.connection.clone()));
             serve_dashboard(address, login, &telemetry, &self.settings).map_err(refused)?;

@@ -27,13 +27,14 @@ use crate::{
             values::{PriceArgs, loopback, parse_span, time_flag},
         },
         commands::dashboard::{announce, serve_pages},
+        outcome::{CommandError, listen},
         output::{
             findings::{has_errors, print_findings},
             messages::{note_given_again, note_nothing_scheduled, print_error},
             sandbox::SandboxPage,
             terminal,
         },
-        process::{Exit, Signals, block_on_paused_time, usage_error, wrong_usage},
+        process::{Exit, Signals, block_on_paused_time, usage_error},
     },
     dashboard::{self, Dashboard},
     examples::EXAMPLES,
@@ -111,15 +112,12 @@ pub(crate) struct SandboxArgs {
 const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 
 impl SandboxArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
         self.inheritance
             .warn_of_mistakes(&self.schedules, kind_files);
         let inheritance = self.inheritance.inheritance();
-        let from = match self.from() {
-            Ok(from) => from,
-            Err(error) => return wrong_usage(&error),
-        };
+        let from = self.from()?;
         let linter = Linter {
             from,
             context: self.inheritance.context(&self.schedules, kind_files),
@@ -144,30 +142,16 @@ impl SandboxArgs {
             if so_far == Exit::Done {
                 note_nothing_scheduled();
             }
-            return so_far;
+            return Ok(so_far);
         }
         let workloads = input.workloads.iter();
         let workloads: Vec<_> = workloads.map(|loaded| loaded.workload.clone()).collect();
         let context = &linter.context;
         let zone = self.zone_shown(&workloads, context);
-        let requests = match user_requests(&self.request, &workloads, &context.kinds, from, zone) {
-            Ok(requests) => requests,
-            Err(error) => return wrong_usage(&error),
-        };
+        let requests = user_requests(&self.request, &workloads, &context.kinds, from, zone)?;
         let kinds = self.simulated_kinds(&input.workloads, &inheritance, kind_files);
         let simulated = self.simulate(&input, kinds, context, from, inheritance, requests);
-        let simulated = block_on_paused_time(simulated);
-        match simulated.map_err(SandboxError::System).flatten() {
-            Ok(exit) => so_far.worse(exit),
-            // A closed pipe is not an error: the reader has seen enough.
-            Err(SandboxError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Exit::Done
-            }
-            Err(error) => {
-                print_error(&error);
-                Exit::CouldNotRun
-            }
-        }
+        Ok(so_far.worse(block_on_paused_time(simulated)??))
     }
 
     /// Whether the built-in examples are simulated.
@@ -221,15 +205,6 @@ impl SandboxArgs {
             }
         }
         kinds
-    }
-
-    async fn listener(&self) -> Result<Option<TcpListener>, SandboxError> {
-        let Some(address) = self.dashboard else {
-            return Ok(None);
-        };
-        let listener = TcpListener::bind(address).await;
-        let refused = |source| SandboxError::Listen { address, source };
-        listener.map(Some).map_err(refused)
     }
 
     /// The settings of the controller.
@@ -291,10 +266,13 @@ impl SandboxArgs {
         from: DateTime<Utc>,
         inheritance: Inheritance,
         requests: Vec<UserAction>,
-    ) -> Result<Exit, SandboxError> {
+    ) -> Result<Exit, CommandError> {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
-        let listener = self.listener().await?;
+        let listener = match self.dashboard {
+            Some(address) => Some(listen(address, "--dashboard, such as 127.0.0.1:0").await?),
+            None => None,
+        };
         let dashboard = self.dashboard_settings(&kinds, context);
         let mut simulation =
             Simulation::new(clock.clone(), self.settings(kinds, context, inheritance));
@@ -321,8 +299,8 @@ impl SandboxArgs {
         });
         let until = from + self.span;
         let title = page.title(taken.len(), (from, until), speed);
-        write!(out, "{title}").map_err(SandboxError::Write)?;
-        let mut signals = Signals::listen().map_err(SandboxError::System)?;
+        write!(out, "{title}").map_err(CommandError::Write)?;
+        let mut signals = Signals::listen()?;
         let mut tell = |told: &_| writeln!(out, "{}", page.line(told));
         let stop = async {
             signals.next().await;
@@ -330,10 +308,10 @@ impl SandboxArgs {
         let mut played = simulation
             .play(until, actions, speed, &mut tell, stop)
             .await
-            .map_err(SandboxError::Write)?;
+            .map_err(CommandError::Write)?;
         let price = &self.price.price;
         let summary_text = page.summary(&played.summary(), price.as_deref());
-        write!(io::stdout(), "\n{summary_text}").map_err(SandboxError::Write)?;
+        write!(io::stdout(), "\n{summary_text}").map_err(CommandError::Write)?;
         if let Some(listener) = listener.filter(|_| !played.is_stopped()) {
             let dashboard =
                 Dashboard::new(played.client(), clock, dashboard).at_price(price.clone());
@@ -342,7 +320,7 @@ impl SandboxArgs {
             };
             serve_in_real_time(&mut played, listener, dashboard, &mut tell, stop)
                 .await
-                .map_err(SandboxError::Write)?;
+                .map_err(CommandError::Write)?;
         }
         let summary = played.finish().await;
         let is_all_taken = taken.len() == input.workloads.len();
@@ -352,19 +330,6 @@ impl SandboxArgs {
             Exit::Problems
         })
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SandboxError {
-    #[error("cannot create signals or timers: {0}")]
-    System(io::Error),
-    #[error("cannot listen on {address}: {source}; give another --dashboard, such as 127.0.0.1:0")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error("cannot write: {0}")]
-    Write(#[source] io::Error),
 }
 
 /// The workloads, the Namespaces and the defaults of teams to simulate.

@@ -1,12 +1,7 @@
 //! `dayshift schedule`: shows the week of a schedule, and writes it on a workload.
 
-use std::io::{self, BufWriter, Write as _};
-
 use chrono::{DateTime, NaiveTime, Utc};
-use dayshift_cluster::{
-    clock::Clock,
-    read::{FindError, NamespaceDefaults},
-};
+use dayshift_cluster::{clock::Clock, read::NamespaceDefaults};
 use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
 use dayshift_operations::{
     LiveView, ScheduleEdit, annotations_text, annotations_yaml, gitops_manager, suggest_workload,
@@ -25,13 +20,13 @@ use crate::cli::{
         schedules::ScheduleArgs,
         targets::{TargetArgs, Targets},
     },
+    outcome::{CommandError, print_result},
     output::{
         chart::Chart,
         messages::{print_error, print_line, print_note, print_warning, with_hint},
-        plan::PlanWriteError,
         terminal,
     },
-    process::{Exit, usage_error, wrong_usage},
+    process::{Exit, usage_error},
 };
 
 /// Write running hours on a workload, after showing the week and the savings
@@ -70,15 +65,13 @@ pub(crate) struct SetScheduleArgs {
 const DAYS: u32 = 7;
 
 impl SetScheduleArgs {
-    pub(crate) fn run(mut self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(mut self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
-        let Some(hours) = self.targets.workloads.pop() else {
-            return wrong_usage(&usage_error("name the workload and its hours"));
-        };
-        let targets = match self.targets.targets(kind_files) {
-            Ok(targets) if targets.named() == 1 => targets,
-            Ok(targets) => {
-                let error = match targets.whole_namespace() {
+        let hours = self.targets.workloads.pop();
+        let hours = hours.ok_or_else(|| usage_error("name the workload and its hours"))?;
+        let targets = self.targets.targets(kind_files)?;
+        if targets.named() != 1 {
+            let error = match targets.whole_namespace() {
                     Some(_) => {
                         "name one workload; the schedule of a namespace is written with kubectl \
                          annotate ns/NAME"
@@ -87,20 +80,15 @@ impl SetScheduleArgs {
                         "name exactly one workload, and its hours as the last argument: deploy/web \
                          \"Mon-Fri 09:00-19:00\""
                     }
-                };
-                return wrong_usage(&usage_error(error));
-            }
-            Err(error) => return wrong_usage(&error),
-        };
+            };
+            return Err(usage_error(error).into());
+        }
         let now = Clock::system().now();
         let zone = self.schedules.given_zone();
         let mut annotations = vec![(Key::Hours, Some(hours.trim().to_owned()))];
         annotations.extend(zone.map(|zone| (Key::Timezone, Some(zone.name().to_owned()))));
         let planner = Planner {
-            period: match Period::days(now, DAYS, self.schedules.zone()) {
-                Ok(period) => period,
-                Err(error) => return wrong_usage(&usage_error(error)),
-            },
+            period: Period::days(now, DAYS, self.schedules.zone()).map_err(usage_error)?,
             context: self.schedules.context(kind_files),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
         };
@@ -113,10 +101,9 @@ impl SetScheduleArgs {
             now,
             dry_run: self.dry_run,
         };
-        let sent = self.connection.on_cluster("schedule", async |client| {
+        self.connection.on_cluster("schedule", async |client| {
             request.send(&client, &targets).await
-        });
-        sent.unwrap_or_else(|error| error.report())
+        })
     }
 }
 
@@ -129,12 +116,12 @@ struct ScheduleRequest {
 }
 
 impl ScheduleRequest {
-    async fn send(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+    async fn send(&self, client: &Client, targets: &Targets) -> Result<Exit, CommandError> {
         let prefix = &self.planner.prefix;
         let query = targets.query(client.default_namespace());
         let live = LiveView::read(client, query, prefix, NamespaceDefaults::default()).await?;
         if let Some(unreadable) = live.unreadable_parts().into_iter().next() {
-            return Err(unreadable.error);
+            return Err(unreadable.error.into());
         }
         for missing in &live.missing() {
             print_error(&with_hint(missing, suggest_workload(client, missing).await));
@@ -155,10 +142,7 @@ impl ScheduleRequest {
             return Ok(Exit::Problems);
         }
         let workloads = vec![plan];
-        if let Err(error) = self.show(&Plan { workloads }) {
-            print_error(&error);
-            return Ok(Exit::CouldNotRun);
-        }
+        self.show(&Plan { workloads })?;
         let subject = subject(kind, &observed.object.name);
         let manager = gitops_manager(&observed, managed);
         if let Some(manager) = manager {
@@ -207,17 +191,12 @@ impl ScheduleRequest {
     }
 
     /// Shows the week as `dayshift plan` does.
-    fn show(&self, plan: &Plan) -> Result<(), PlanWriteError> {
-        let stdout = io::stdout();
-        let style = terminal::style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
+    fn show(&self, plan: &Plan) -> Result<(), CommandError> {
         let shown = |zone| {
             let shown = self.days_shown(zone).unwrap_or(self.planner.period);
             (shown, self.now)
         };
-        Chart::new(style, terminal::width()).write(&mut out, plan, shown)?;
-        out.flush()?;
-        Ok(())
+        print_result(|out, style| Chart::new(style, terminal::width()).write(out, plan, shown))
     }
 
     /// Whole days in `zone`, beginning with today.

@@ -29,13 +29,14 @@ use crate::cli::{
         targets::{TargetArgs, Targets},
         values::PriceArgs,
     },
+    outcome::{CommandError, print_result},
     output::{
-        messages::{as_far_as_seen, missing_namespaces_text, print_beside, print_error},
+        messages::{as_far_as_seen, missing_namespaces_text, print_beside},
         screen::LiveScreen,
         status::{SortBy, StatusColumns, StatusOutput},
         terminal::{Style, stdout_width, style},
     },
-    process::{Exit, wrong_usage},
+    process::Exit,
 };
 
 /// Show the state of scheduled workloads, their next changes, and problems
@@ -101,25 +102,21 @@ others are shown and the exit status is 3. For Namespaces, Services, HPAs and Sc
 exit status does not change.";
 
 impl StatusArgs {
-    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Result<Exit, CommandError> {
         self.schedules.warn_of_unreadable();
-        let targets = match self.targets.targets(kind_files) {
-            Ok(targets) => targets,
-            Err(error) => return wrong_usage(&error),
-        };
+        let targets = self.targets.targets(kind_files)?;
         let view = StatusView {
             parse_context: self.schedules.context_of_others(kind_files),
             args: &self,
         };
         let connection = self.connection.clone();
-        let shown = connection.on_cluster("status", async |client| {
+        connection.on_cluster("status", async |client| {
             if self.watch {
                 view.follow(&client, &targets).await
             } else {
                 within_limit(view.show(&client, &targets)).await
             }
-        });
-        shown.unwrap_or_else(|error| error.report())
+        })
     }
 }
 
@@ -127,11 +124,14 @@ impl StatusArgs {
 /// any number of pages.
 const LIMIT: Duration = Duration::from_secs(300);
 
-async fn within_limit<T>(work: impl Future<Output = Result<T, FindError>>) -> Result<T, FindError> {
+async fn within_limit<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
     let minutes = LIMIT.as_secs() / 60;
     let late =
         || FindError::Unavailable(format!("it has not sent everything within {minutes} min"));
-    timeout(LIMIT, work).await.unwrap_or_else(|_| Err(late()))
+    let done = timeout(LIMIT, work).await;
+    done.unwrap_or_else(|_| Err(late().into()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -177,7 +177,7 @@ impl StatusView<'_> {
     }
 
     /// Prints the status once.
-    async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+    async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, CommandError> {
         let clock = Clock::system();
         let query = targets.query(client.default_namespace());
         let mut live = self.read(client, query).await?;
@@ -213,12 +213,13 @@ impl StatusView<'_> {
         for line in &shown.beside {
             print_beside(line);
         }
-        Ok(written(io::stdout().write_all(&shown.out)).unwrap_or(shown.exit))
+        print_result(|out, _| out.write_all(&shown.out))?;
+        Ok(shown.exit)
     }
 
     /// Prints the status after each change until the reader closes the output or the workloads
     /// cannot be watched. On a terminal it also refreshes the relative times.
-    async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+    async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, CommandError> {
         let clock = Clock::system();
         let query = targets.query(client.default_namespace());
         let live = SharedView::new(LiveView::new(query, self.prefix()));
@@ -247,9 +248,8 @@ impl StatusView<'_> {
                 shown = rendered();
             }
             shown_version = Some(live.get().version());
-            if let Some(exit) = written(screen.show(&shown.beside, &shown.out)) {
-                return Ok(exit);
-            }
+            let written = screen.show(&shown.beside, &shown.out);
+            written.map_err(CommandError::Write)?;
         }
     }
 
@@ -379,19 +379,6 @@ impl StatusView<'_> {
             shown.say(Exit::CouldNotRun, format!("error: {missing}"));
         }
         statuses
-    }
-}
-
-/// The exit status if writing has failed.
-fn written(result: io::Result<()>) -> Option<Exit> {
-    match result {
-        Ok(()) => None,
-        // A closed pipe is not an error: the reader has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
-        Err(error) => {
-            print_error(&format!("cannot write the status: {error}"));
-            Some(Exit::CouldNotRun)
-        }
     }
 }
 

@@ -61,322 +61,308 @@ impl From<&Unreadable> for Unread {
     }
 }
 
-/// The output of `dayshift status -o json`. Times are RFC 3339 in the time zone of the workload.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct StatusDocument {
-    pub(crate) api_version: ApiVersion,
-    pub(crate) workloads: Vec<StatusEntry>,
-    pub(crate) unread: Vec<Unread>,
-    pub(crate) tzdata: TzdataEntry,
+/// Defines the structs of documents. Their fields are camel case in JSON, and tests generate a schema of
+/// each.
+macro_rules! documents {
+    ($($document:item)*) => {
+        $(
+            #[derive(Debug, Serialize)]
+            #[cfg_attr(test, derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            $document
+        )*
+    };
 }
 
-/// The time zone database in use.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct TzdataEntry {
-    /// For example `2026f`.
-    pub(crate) version: String,
-    /// `bundled`, or the directory.
-    pub(crate) from: String,
-}
+documents! {
+    /// The output of `dayshift status -o json`. Times are RFC 3339 in the time zone of the workload.
+    pub(crate) struct StatusDocument {
+        pub(crate) api_version: ApiVersion,
+        pub(crate) workloads: Vec<StatusEntry>,
+        pub(crate) unread: Vec<Unread>,
+        pub(crate) tzdata: TzdataEntry,
+    }
 
-/// The status of a workload.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct StatusEntry {
-    pub(crate) kind: String,
-    pub(crate) namespace: String,
-    pub(crate) name: String,
-    /// The time zone of the schedule.
-    pub(crate) timezone: String,
-    /// Where the schedule is defined: `object`, `team`, `namespace` or `scaler`.
-    pub(crate) from: String,
-    /// The named schedule that it follows.
-    pub(crate) schedule: Option<String>,
-    /// The current count.
-    pub(crate) replicas: u32,
-    /// Whether all replicas are ready.
-    pub(crate) ready: Option<bool>,
-    pub(crate) ready_replicas: Option<u32>,
-    /// `adopted`, `running`, `stopped`, `woken`, `slept` or `paused`; null until a controller has
-    /// observed the workload.
-    pub(crate) state: Option<String>,
-    /// The time of the last action.
-    pub(crate) since: Option<String>,
-    /// The count that a start restores.
-    pub(crate) saved_replicas: Option<u32>,
-    /// The requests of one replica.
-    pub(crate) requests: RequestsEntry,
-    /// The replicas that the schedule has stopped.
-    pub(crate) held_down: HeldDownEntry,
-    /// The time of the next change.
-    pub(crate) next: Option<String>,
-    /// `start`, `stop` or `scale to N`; null if it is not known in advance, as after a pause.
-    pub(crate) next_action: Option<String>,
-    /// The timer that stops the workload.
-    pub(crate) stop_after: Option<StopAfterEntry>,
-    /// The dependencies of a start that is due.
-    pub(crate) waits_for: Option<WaitsForEntry>,
-    /// The Services that wake the workload.
-    pub(crate) on_request: Option<OnRequestEntry>,
-    /// The active override.
-    #[serde(rename = "override")]
-    pub(crate) active_override: Option<OverrideEntry>,
-    /// The errors of the schedule as one text.
-    pub(crate) error: Option<String>,
-    pub(crate) problems: Vec<ProblemEntry>,
-    /// Since when an action is overdue.
-    pub(crate) overdue_since: Option<String>,
-    /// The notes below the table.
-    pub(crate) notes: Vec<String>,
-    /// The command that restores a stopped workload without a schedule.
-    pub(crate) restore: Option<String>,
-    /// The controller that has reverted the count.
-    pub(crate) reverted_by: Option<RevertEntry>,
-    /// The other controllers that set the count, such as `HPA`.
-    pub(crate) owners: Vec<String>,
-}
+    /// The time zone database in use.
+    pub(crate) struct TzdataEntry {
+        /// For example `2026f`.
+        pub(crate) version: String,
+        /// `bundled`, or the directory.
+        pub(crate) from: String,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RequestsEntry {
-    pub(crate) cpu_cores: f64,
-    pub(crate) memory_bytes: u64,
-}
+    /// The status of a workload.
+    pub(crate) struct StatusEntry {
+        pub(crate) kind: String,
+        pub(crate) namespace: String,
+        pub(crate) name: String,
+        /// The time zone of the schedule.
+        pub(crate) timezone: String,
+        /// Where the schedule is defined: `object`, `team`, `namespace` or `scaler`.
+        pub(crate) from: String,
+        /// The named schedule that it follows.
+        pub(crate) schedule: Option<String>,
+        /// The current count.
+        pub(crate) replicas: u32,
+        /// Whether all replicas are ready.
+        pub(crate) ready: Option<bool>,
+        pub(crate) ready_replicas: Option<u32>,
+        /// `adopted`, `running`, `stopped`, `woken`, `slept` or `paused`; null until a controller has
+        /// observed the workload.
+        pub(crate) state: Option<String>,
+        /// The time of the last action.
+        pub(crate) since: Option<String>,
+        /// The count that a start restores.
+        pub(crate) saved_replicas: Option<u32>,
+        /// The requests of one replica.
+        pub(crate) requests: RequestsEntry,
+        /// The replicas that the schedule has stopped.
+        pub(crate) held_down: HeldDownEntry,
+        /// The time of the next change.
+        pub(crate) next: Option<String>,
+        /// `start`, `stop` or `scale to N`; null if it is not known in advance, as after a pause.
+        pub(crate) next_action: Option<String>,
+        /// The timer that stops the workload.
+        pub(crate) stop_after: Option<StopAfterEntry>,
+        /// The dependencies of a start that is due.
+        pub(crate) waits_for: Option<WaitsForEntry>,
+        /// The Services that wake the workload.
+        pub(crate) on_request: Option<OnRequestEntry>,
+        /// The active override.
+        #[serde(rename = "override")]
+        pub(crate) active_override: Option<OverrideEntry>,
+        /// The errors of the schedule as one text.
+        pub(crate) error: Option<String>,
+        pub(crate) problems: Vec<ProblemEntry>,
+        /// Since when an action is overdue.
+        pub(crate) overdue_since: Option<String>,
+        /// The notes below the table.
+        pub(crate) notes: Vec<String>,
+        /// The command that restores a stopped workload without a schedule.
+        pub(crate) restore: Option<String>,
+        /// The controller that has reverted the count.
+        pub(crate) reverted_by: Option<RevertEntry>,
+        /// The other controllers that set the count, such as `HPA`.
+        pub(crate) owners: Vec<String>,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct HeldDownEntry {
-    pub(crate) replicas: u64,
-    pub(crate) cpu_cores: f64,
-    pub(crate) memory_bytes: u64,
-}
+    pub(crate) struct RequestsEntry {
+        pub(crate) cpu_cores: f64,
+        pub(crate) memory_bytes: u64,
+    }
 
-/// The annotation `dayshift/stop-after`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct StopAfterEntry {
-    /// How long the workload runs before it is stopped.
-    pub(crate) seconds: i64,
-    /// `start`, or `creation` if later starts do not restart the timer.
-    pub(crate) since: String,
-    /// The time from which it counts; null before a controller has recorded it, and after a manual stop.
-    pub(crate) started: Option<String>,
-}
+    pub(crate) struct HeldDownEntry {
+        pub(crate) replicas: u64,
+        pub(crate) cpu_cores: f64,
+        pub(crate) memory_bytes: u64,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct WaitsForEntry {
-    /// For example `sts/db`.
-    pub(crate) objects: Vec<String>,
-    /// The latest time of the start.
-    pub(crate) until: Option<String>,
-}
+    /// The annotation `dayshift/stop-after`.
+    pub(crate) struct StopAfterEntry {
+        /// How long the workload runs before it is stopped.
+        pub(crate) seconds: i64,
+        /// `start`, or `creation` if later starts do not restart the timer.
+        pub(crate) since: String,
+        /// The time from which it counts; null before a controller has recorded it, and after a manual stop.
+        pub(crate) started: Option<String>,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OnRequestEntry {
-    /// The names of the Services.
-    pub(crate) services: Vec<String>,
-    /// Whether their connections prolong a wake (`while-used`).
-    pub(crate) while_used: bool,
-    /// The Services that do not wake it, with the reasons.
-    pub(crate) not_covered: Vec<String>,
-}
+    pub(crate) struct WaitsForEntry {
+        /// For example `sts/db`.
+        pub(crate) objects: Vec<String>,
+        /// The latest time of the start.
+        pub(crate) until: Option<String>,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct OverrideEntry {
-    /// `wake`, `sleep` or `pause`.
-    pub(crate) action: String,
-    pub(crate) until: Option<String>,
-    /// Where it is defined: `object`, `team` or `namespace`.
-    pub(crate) from: String,
-    /// The user, if the API server recorded it.
-    pub(crate) by: Option<String>,
-    pub(crate) reason: Option<String>,
-}
+    pub(crate) struct OnRequestEntry {
+        /// The names of the Services.
+        pub(crate) services: Vec<String>,
+        /// Whether their connections prolong a wake (`while-used`).
+        pub(crate) while_used: bool,
+        /// The Services that do not wake it, with the reasons.
+        pub(crate) not_covered: Vec<String>,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ProblemEntry {
-    /// The name of the annotation.
-    pub(crate) annotation: String,
-    pub(crate) message: String,
-    /// The first invalid byte of its value.
-    pub(crate) start: usize,
-    /// The end of the invalid bytes, exclusive.
-    pub(crate) end: usize,
-    /// Where it is defined: `object`, `team`, `namespace` or `scaler`.
-    pub(crate) from: String,
-}
+    pub(crate) struct OverrideEntry {
+        /// `wake`, `sleep` or `pause`.
+        pub(crate) action: String,
+        pub(crate) until: Option<String>,
+        /// Where it is defined: `object`, `team` or `namespace`.
+        pub(crate) from: String,
+        /// The user, if the API server recorded it.
+        pub(crate) by: Option<String>,
+        pub(crate) reason: Option<String>,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct RevertEntry {
-    /// The field manager.
-    pub(crate) manager: String,
-    pub(crate) at: Option<String>,
-    /// The setting that prevents it.
-    pub(crate) cure: Option<String>,
-}
+    pub(crate) struct ProblemEntry {
+        /// The name of the annotation.
+        pub(crate) annotation: String,
+        pub(crate) message: String,
+        /// The first invalid byte of its value.
+        pub(crate) start: usize,
+        /// The end of the invalid bytes, exclusive.
+        pub(crate) end: usize,
+        /// Where it is defined: `object`, `team`, `namespace` or `scaler`.
+        pub(crate) from: String,
+    }
 
-/// The output of `dayshift schedules -o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SchedulesDocument {
-    pub(crate) api_version: ApiVersion,
-    pub(crate) schedules: Vec<NamedScheduleEntry>,
-    pub(crate) unread: Vec<Unread>,
-}
+    pub(crate) struct RevertEntry {
+        /// The field manager.
+        pub(crate) manager: String,
+        pub(crate) at: Option<String>,
+        /// The setting that prevents it.
+        pub(crate) cure: Option<String>,
+    }
 
-/// A named schedule.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct NamedScheduleEntry {
-    pub(crate) name: String,
-    /// Its values by key: those of the file, or else those that a workload has recorded.
-    pub(crate) values: BTreeMap<String, String>,
-    /// The time zone of its times; null if it has no times.
-    pub(crate) timezone: Option<String>,
-    /// The time of its next boundary without jitter, in RFC 3339.
-    pub(crate) next: Option<String>,
-    /// `start`, `stop` or `scale to N`.
-    pub(crate) next_action: Option<String>,
-    /// The number of workloads that follow it.
-    pub(crate) workloads: usize,
-    /// Why it is invalid or unknown.
-    pub(crate) error: Option<String>,
-}
+    /// The output of `dayshift schedules -o json`.
+    pub(crate) struct SchedulesDocument {
+        pub(crate) api_version: ApiVersion,
+        pub(crate) schedules: Vec<NamedScheduleEntry>,
+        pub(crate) unread: Vec<Unread>,
+    }
 
-/// The output of `dayshift lint -o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LintDocument {
-    pub(crate) api_version: ApiVersion,
-    pub(crate) findings: Vec<FindingEntry>,
-    pub(crate) unread: Vec<Unread>,
-    /// The number of files.
-    pub(crate) files: usize,
-    /// The number of workloads.
-    pub(crate) workloads: usize,
-    pub(crate) errors: usize,
-    pub(crate) warnings: usize,
-    pub(crate) infos: usize,
-    /// The number of findings that annotations or `--ignore` suppress.
-    pub(crate) suppressed: usize,
-}
+    /// A named schedule.
+    pub(crate) struct NamedScheduleEntry {
+        pub(crate) name: String,
+        /// Its values by key: those of the file, or else those that a workload has recorded.
+        pub(crate) values: BTreeMap<String, String>,
+        /// The time zone of its times; null if it has no times.
+        pub(crate) timezone: Option<String>,
+        /// The time of its next boundary without jitter, in RFC 3339.
+        pub(crate) next: Option<String>,
+        /// `start`, `stop` or `scale to N`.
+        pub(crate) next_action: Option<String>,
+        /// The number of workloads that follow it.
+        pub(crate) workloads: usize,
+        /// Why it is invalid or unknown.
+        pub(crate) error: Option<String>,
+    }
 
-/// A finding of a lint rule.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct FindingEntry {
-    /// The ID of the rule.
-    pub(crate) rule: String,
-    /// `error`, `warning` or `info`.
-    pub(crate) severity: String,
-    pub(crate) message: String,
-    pub(crate) help: String,
-    pub(crate) place: PlaceEntry,
-    pub(crate) object: Option<ObjectEntry>,
-    pub(crate) annotation: Option<AnnotationEntry>,
-}
+    /// The output of `dayshift lint -o json`.
+    pub(crate) struct LintDocument {
+        pub(crate) api_version: ApiVersion,
+        pub(crate) findings: Vec<FindingEntry>,
+        pub(crate) unread: Vec<Unread>,
+        /// The number of files.
+        pub(crate) files: usize,
+        /// The number of workloads.
+        pub(crate) workloads: usize,
+        pub(crate) errors: usize,
+        pub(crate) warnings: usize,
+        pub(crate) infos: usize,
+        /// The number of findings that annotations or `--ignore` suppress.
+        pub(crate) suppressed: usize,
+    }
 
-/// Lines and columns begin at 1. Columns count characters.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PlaceEntry {
-    pub(crate) file: String,
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) end_line: usize,
-    /// The column after the last one.
-    pub(crate) end_column: usize,
-}
+    /// A finding of a lint rule.
+    pub(crate) struct FindingEntry {
+        /// The ID of the rule.
+        pub(crate) rule: String,
+        /// `error`, `warning` or `info`.
+        pub(crate) severity: String,
+        pub(crate) message: String,
+        pub(crate) help: String,
+        pub(crate) place: PlaceEntry,
+        pub(crate) object: Option<ObjectEntry>,
+        pub(crate) annotation: Option<AnnotationEntry>,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ObjectEntry {
-    pub(crate) kind: String,
-    pub(crate) namespace: String,
-    pub(crate) name: String,
-}
+    /// Lines and columns begin at 1. Columns count characters.
+    pub(crate) struct PlaceEntry {
+        pub(crate) file: String,
+        pub(crate) line: usize,
+        pub(crate) column: usize,
+        pub(crate) end_line: usize,
+        /// The column after the last one.
+        pub(crate) end_column: usize,
+    }
 
-/// The annotation that the finding is about.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct AnnotationEntry {
-    pub(crate) name: String,
-    /// Its value.
-    pub(crate) text: String,
-    /// The first invalid byte of its value.
-    pub(crate) start: usize,
-    /// The end of the invalid bytes, exclusive.
-    pub(crate) end: usize,
-}
+    pub(crate) struct ObjectEntry {
+        pub(crate) kind: String,
+        pub(crate) namespace: String,
+        pub(crate) name: String,
+    }
 
-/// The output of `dayshift kinds -o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct KindsDocument {
-    pub(crate) api_version: ApiVersion,
-    pub(crate) kinds: Vec<KindEntry>,
-}
+    /// The annotation that the finding is about.
+    pub(crate) struct AnnotationEntry {
+        pub(crate) name: String,
+        /// Its value.
+        pub(crate) text: String,
+        /// The first invalid byte of its value.
+        pub(crate) start: usize,
+        /// The end of the invalid bytes, exclusive.
+        pub(crate) end: usize,
+    }
 
-/// A kind that dayshift can scale.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct KindEntry {
-    /// In the form of `--kinds`.
-    pub(crate) kind: String,
-    pub(crate) name: String,
-    /// The JSON Pointer of the field that dayshift sets.
-    pub(crate) field: String,
-    /// Its value while stopped.
-    pub(crate) stopped: String,
-    /// Its value while running.
-    pub(crate) running: String,
-    /// Whether `--kinds` includes it.
-    pub(crate) looked_at: bool,
-    /// Whether the cluster serves it; null if the cluster did not respond.
-    pub(crate) served: Option<bool>,
-    /// The missing permissions; null if the cluster did not respond.
-    pub(crate) not_allowed: Option<Vec<String>>,
-}
+    /// The output of `dayshift kinds -o json`.
+    pub(crate) struct KindsDocument {
+        pub(crate) api_version: ApiVersion,
+        pub(crate) kinds: Vec<KindEntry>,
+    }
 
-/// The output of `wake`, `sleep`, `pause`, `resume`, `sync` and `restore` with `-o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ActionDocument {
-    pub(crate) api_version: ApiVersion,
-    /// The name of the command.
-    pub(crate) command: String,
-    /// Whether nothing was written because of `--dry-run`.
-    pub(crate) dry_run: bool,
-    /// The results in the order of the text output.
-    pub(crate) results: Vec<ActionResult>,
-}
+    /// A kind that dayshift can scale.
+    pub(crate) struct KindEntry {
+        /// In the form of `--kinds`.
+        pub(crate) kind: String,
+        pub(crate) name: String,
+        /// The JSON Pointer of the field that dayshift sets.
+        pub(crate) field: String,
+        /// Its value while stopped.
+        pub(crate) stopped: String,
+        /// Its value while running.
+        pub(crate) running: String,
+        /// Whether `--kinds` includes it.
+        pub(crate) looked_at: bool,
+        /// Whether the cluster serves it; null if the cluster did not respond.
+        pub(crate) served: Option<bool>,
+        /// The missing permissions; null if the cluster did not respond.
+        pub(crate) not_allowed: Option<Vec<String>>,
+    }
 
-/// The result for a workload or a Namespace.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ActionResult {
-    pub(crate) outcome: ActionOutcome,
-    /// The line of the text output, which begins with the object.
-    pub(crate) message: String,
+    /// The output of `wake`, `sleep`, `pause`, `resume`, `sync` and `restore` with `-o json`.
+    pub(crate) struct ActionDocument {
+        pub(crate) api_version: ApiVersion,
+        /// The name of the command.
+        pub(crate) command: String,
+        /// Whether nothing was written because of `--dry-run`.
+        pub(crate) dry_run: bool,
+        /// The results in the order of the text output.
+        pub(crate) results: Vec<ActionResult>,
+    }
+
+    /// The result for a workload or a Namespace.
+    pub(crate) struct ActionResult {
+        pub(crate) outcome: ActionOutcome,
+        /// The line of the text output, which begins with the object.
+        pub(crate) message: String,
+    }
+
+    /// The output of `dayshift plan -o json`.
+    pub(crate) struct PlanDocument<'p> {
+        pub(crate) api_version: ApiVersion,
+        // It has a serializer of its own, because it can contain millions of boundaries.
+        #[cfg_attr(test, schemars(with = "Vec<tests::PlannedWorkload>"))]
+        pub(crate) workloads: &'p [dayshift_manifest::plan::WorkloadPlan],
+        pub(crate) unread: Vec<Unread>,
+    }
+
+    /// The output of `dayshift plan -o summary-json`.
+    pub(crate) struct SummaryDocument<'s> {
+        pub(crate) api_version: ApiVersion,
+        pub(crate) namespaces: Vec<NamedSummary<'s>>,
+        /// The sums of all namespaces.
+        #[cfg_attr(test, schemars(with = "tests::PlannedSummary"))]
+        pub(crate) all: NamespaceSummary,
+        pub(crate) unread: Vec<Unread>,
+    }
+
+    /// The summary of a namespace.
+    pub(crate) struct NamedSummary<'s> {
+        pub(crate) namespace: &'s str,
+        #[serde(flatten)]
+        #[cfg_attr(test, schemars(with = "tests::PlannedSummary"))]
+        pub(crate) summary: &'s NamespaceSummary,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -389,41 +375,6 @@ pub(crate) enum ActionOutcome {
     Failed,
     /// The request failed because of the cluster or missing permissions.
     Unable,
-}
-
-/// The output of `dayshift plan -o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PlanDocument<'p> {
-    pub(crate) api_version: ApiVersion,
-    // It has a serializer of its own, because it can contain millions of boundaries.
-    #[cfg_attr(test, schemars(with = "Vec<tests::PlannedWorkload>"))]
-    pub(crate) workloads: &'p [dayshift_manifest::plan::WorkloadPlan],
-    pub(crate) unread: Vec<Unread>,
-}
-
-/// The output of `dayshift plan -o summary-json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SummaryDocument<'s> {
-    pub(crate) api_version: ApiVersion,
-    pub(crate) namespaces: Vec<NamedSummary<'s>>,
-    /// The sums of all namespaces.
-    #[cfg_attr(test, schemars(with = "tests::PlannedSummary"))]
-    pub(crate) all: NamespaceSummary,
-    pub(crate) unread: Vec<Unread>,
-}
-
-/// The summary of a namespace.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct NamedSummary<'s> {
-    pub(crate) namespace: &'s str,
-    #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "tests::PlannedSummary"))]
-    pub(crate) summary: &'s NamespaceSummary,
 }
 
 #[cfg(test)]

@@ -97,17 +97,6 @@ pub(crate) fn print_error(what: &impl ToString) {
     let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
 }
 
-/// The exit status after a result was written. A closed pipe is not an error: the reader has seen enough.
-pub(crate) fn written(what: &str, result: io::Result<()>, exit: Exit) -> Exit {
-    match result {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            print_error(&format!("cannot write {what}: {error}"));
-            Exit::CouldNotRun
-        }
-        _ => exit,
-    }
-}
-
 /// Asks the user on a terminal. Without a terminal the answer is yes, because a script cannot be asked.
 pub(crate) fn confirm(question: &str) -> bool {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {

@@ -30,34 +30,26 @@ const MAX_OF_A_DAY: usize = 24;
 /// In characters.
 const MAX_NAME: usize = 40;
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PlanWriteError {
-    #[error(
-        "the plan would have over {MAX_BOUNDARIES} starts and stops; show fewer days, or use -o json"
-    )]
-    TooLong,
-    #[error("cannot write the plan: {0}")]
-    Write(#[from] io::Error),
-}
-
 /// Writes a row for each boundary and for each workload with an invalid schedule. The column FROM
 /// is shown if a schedule is inherited.
+///
+/// # Errors
+/// If it cannot be written, or would have more than a million rows.
 pub(crate) fn write_plan_table(
     out: &mut impl Write,
     plan: &Plan,
     style: Style,
-) -> Result<(), PlanWriteError> {
+) -> io::Result<()> {
     let is_inherited = |workload: &WorkloadPlan| workload.origin != Origin::Own;
     let table = plan_table(plan)?;
     if plan.workloads.iter().any(is_inherited) {
-        table.write(out, style)?;
+        table.write(out, style)
     } else {
-        table.write_columns(out, style, &[0, 1, 2, 3, 4])?;
+        table.write_columns(out, style, &[0, 1, 2, 3, 4])
     }
-    Ok(())
 }
 
-fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
+fn plan_table(plan: &Plan) -> io::Result<Table<6>> {
     let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS", "FROM"]);
     let mut room = MAX_BOUNDARIES;
     let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
@@ -77,7 +69,11 @@ fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
             while let Some(boundary) =
                 boundaries.next_if(|boundary| boundary.at.date_naive() == date)
             {
-                room = room.checked_sub(1).ok_or(PlanWriteError::TooLong)?;
+                room = room.checked_sub(1).ok_or_else(|| {
+                    io::Error::other(format!(
+                        "the plan would have over {MAX_BOUNDARIES} starts and stops; show fewer days, or use -o json"
+                    ))
+                })?;
                 day.add(boundary);
             }
             for row in day.rows(counts.unwrap_or_default(), workload.after.as_ref()) {

@@ -13,8 +13,7 @@ use dayshift_operations::status::{
 use dayshift_schedule::Tzdata;
 use dayshift_text::{first_of, printable};
 use dayshift_workload::{
-    Dependency, Origin, Override, Pause, Phase, Prefix, Problem, Replicas, TEAM_CONFIG_MAP,
-    WorkloadRef,
+    Dependency, Origin, Phase, Prefix, Problem, Replicas, TEAM_CONFIG_MAP, WorkloadRef,
     events::{Condition, Message, author_text},
     other_controllers::OtherController,
     savings::{Bill, Price, StoppedCapacity, short_number},
@@ -245,7 +244,7 @@ impl StatusOutput<'_> {
                 not_covered: coverage.not_covered.clone(),
             }),
             active_override: active_override.map(|(origin, active)| OverrideEntry {
-                action: verb(active).to_owned(),
+                action: active.command().to_owned(),
                 until: time(active.until()),
                 from: origin.name().to_owned(),
                 by: status.author.by.as_deref().map(str::to_owned),
@@ -508,14 +507,12 @@ fn next_cell(
 
 /// The active override, its end and its author.
 fn override_in_force(status: &WorkloadStatus, now: DateTime<Utc>) -> Cell {
-    let over = status.active_override.map(|(_, override_in_force)| {
-        let until = override_in_force
-            .until()
-            .map(|at| short_time(at, status.zone, now));
+    let over = status.active_override.map(|(_, active)| {
+        let until = active.until().map(|at| short_time(at, status.zone, now));
         let until = until.map_or_else(String::new, |at| format!(" until {at}"));
         let author = author_text(&status.author);
         let author = author.map_or_else(String::new, |author| format!(", {author}"));
-        format!("{}{until}{author}", verb(override_in_force))
+        format!("{}{until}{author}", active.command())
     });
     over.into()
 }
@@ -528,14 +525,6 @@ fn owners(status: &WorkloadStatus) -> Cell {
 /// A number, or nothing if it is 0.
 fn some(number: f64, unit: &str) -> Cell {
     (number > 0.0).then(|| short_number(number) + unit).into()
-}
-
-pub(crate) const fn verb(override_in_force: Override) -> &'static str {
-    match override_in_force {
-        Override::Pause(Pause::Forever | Pause::Until(_)) => "pause",
-        Override::Wake(_) => "wake",
-        Override::Sleep(_) => "sleep",
-    }
 }
 
 /// A note and the workloads that it applies to.

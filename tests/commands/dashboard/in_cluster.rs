@@ -140,7 +140,7 @@ fn reports_an_invalid_or_used_address_at_startup() {
     ];
     let refused = cluster.dayshift(&args);
     assert_eq!(refused.status, 3, "{refused:?}");
-    let expected = format!("cannot serve the dashboard on {address}: ");
+    let expected = format!("cannot listen on {address}: ");
     refused.assert_err(&expected);
     refused.assert_err("--dashboard-listen");
     // The same address for both servers is an error.

@@ -12,6 +12,7 @@ use dayshift_workload::{
     savings::{Price, Saved},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use serde_json::json;
 
 use crate::plan::{
     boundaries::{
@@ -94,11 +95,9 @@ impl Serialize for WorkloadPlan {
         if let Some(after) = &self.after {
             fields.serialize_entry("after", after)?;
         }
-        if let Some(stop_after) = self.spec().and_then(|spec| spec.stop_after) {
-            let timer = Timer {
-                seconds: stop_after.duration.num_seconds(),
-                since: stop_after.since.name(),
-            };
+        if let Some(timer) = self.spec().and_then(|spec| spec.stop_after) {
+            let (seconds, since) = (timer.duration.num_seconds(), timer.since.name());
+            let timer = json!({"seconds": seconds, "since": since});
             fields.serialize_entry("stopAfter", &timer)?;
         }
         if !self.holidays.is_empty() {
@@ -116,44 +115,17 @@ impl Serialize for WorkloadPlan {
                 fields.serialize_entry("savedMemoryGibHours", &round(saved.memory_gib_hours))?;
             }
             if let Some(price) = &self.price {
-                let cost = Money {
-                    amount: round(price.cost(&saved)),
-                    currency: Some(price.currency()).filter(|currency| !currency.is_empty()),
-                };
+                let currency = Some(price.currency()).filter(|currency| !currency.is_empty());
+                let cost = json!({"amount": round(price.cost(&saved)), "currency": currency});
                 fields.serialize_entry("savedCost", &cost)?;
             }
         }
         if let Some(coverage) = &self.on_request {
-            let coverage = OnRequest {
-                services: &coverage.services,
-                while_used: coverage.while_used,
-                not_covered: &coverage.not_covered,
-            };
-            fields.serialize_entry("onRequest", &coverage)?;
+            fields.serialize_entry("onRequest", coverage)?;
         }
         fields.serialize_entry("problems", &self.problems)?;
         fields.end()
     }
-}
-
-#[derive(Serialize)]
-struct Money<'p> {
-    amount: f64,
-    currency: Option<&'p str>,
-}
-
-#[derive(Serialize)]
-struct Timer {
-    seconds: i64,
-    since: &'static str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OnRequest<'p> {
-    services: &'p [Box<str>],
-    while_used: bool,
-    not_covered: &'p [String],
 }
 
 /// A problem with one annotation.

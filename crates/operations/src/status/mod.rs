@@ -11,4 +11,6 @@ pub use dayshift_workload::time_format::{
 };
 pub use dependencies::{DependencyLookup, ignored_dependencies};
 pub use unreadable::Unreadable;
-pub use workload::{RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, owners};
+pub use workload::{
+    RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, owners, scheduled_owner,
+};

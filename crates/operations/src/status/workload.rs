@@ -697,7 +697,7 @@ impl WorkloadStatus {
 /// The condition of the custom resource that owns the workload, if it has a schedule itself, and whether the
 /// savings of that resource include those of the workload. The fingerprint in copied labels shows the
 /// schedule too if the resource was not read.
-fn scheduled_owner(
+pub fn scheduled_owner(
     observed: &Observed,
     managed: &WithManagers,
     context: &StatusContext<'_>,
