@@ -461,11 +461,7 @@ impl RunArgs {
 
 impl Run {
     /// Runs the controller, with probes and metrics until it has finished.
-    async fn work(
-        self,
-        telemetry: Arc<Telemetry>,
-        shutdown: Shutdown,
-    ) -> Result<(), CommandError> {
+    async fn work(self, telemetry: Arc<Telemetry>, shutdown: Shutdown) -> Result<(), CommandError> {
         let listener = listen(self.listen, "--listen, such as 0.0.0.0:0").await?;
         if let Some(address) = self.dashboard {
             let refused = |source| CommandError::Listen {

@@ -72,14 +72,14 @@ impl SetScheduleArgs {
         let targets = self.targets.targets(kind_files)?;
         if targets.named() != 1 {
             let error = match targets.whole_namespace() {
-                    Some(_) => {
-                        "name one workload; the schedule of a namespace is written with kubectl \
+                Some(_) => {
+                    "name one workload; the schedule of a namespace is written with kubectl \
                          annotate ns/NAME"
-                    }
-                    None => {
-                        "name exactly one workload, and its hours as the last argument: deploy/web \
+                }
+                None => {
+                    "name exactly one workload, and its hours as the last argument: deploy/web \
                          \"Mon-Fri 09:00-19:00\""
-                    }
+                }
             };
             return Err(usage_error(error).into());
         }

@@ -35,11 +35,7 @@ const MAX_NAME: usize = 40;
 ///
 /// # Errors
 /// If it cannot be written, or would have more than a million rows.
-pub(crate) fn write_plan_table(
-    out: &mut impl Write,
-    plan: &Plan,
-    style: Style,
-) -> io::Result<()> {
+pub(crate) fn write_plan_table(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
     let is_inherited = |workload: &WorkloadPlan| workload.origin != Origin::Own;
     let table = plan_table(plan)?;
     if plan.workloads.iter().any(is_inherited) {

@@ -490,7 +490,9 @@ impl Inputs {
 /// Parses `true` or `false`, in any case. `None` if the string is anything else, or is too long.
 pub(crate) fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| !is_too_long(text) && text.trim().eq_ignore_ascii_case(word);
-    is("true").then_some(true).or_else(|| is("false").then_some(false))
+    is("true")
+        .then_some(true)
+        .or_else(|| is("false").then_some(false))
 }
 
 /// What happens to the volumes of pods that a stop removes:
