@@ -222,7 +222,7 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
         some => some.iter().map(|namespace| Some(&**namespace)).collect(),
     };
     for namespace in namespaces {
-        for kind in settings.kinds.iter().cloned() {
+        for kind in settings.kinds.clone() {
             let (all, random) = (WatchParams::default(), random(&watches));
             let reflector = Reflector::for_kind(client.clone(), &kind, namespace, all, random);
             watches.add(reflector, move |event| {

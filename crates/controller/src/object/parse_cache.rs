@@ -143,8 +143,8 @@ mod tests {
         let needed = (0..10).map(|number| format!("sts/{}-{number}", "x".repeat(240)));
         let defaults = Annotations::from_texts([
             (Key::Hours, windows.collect::<Vec<_>>().join("; ")),
-            (Key::Except, dates.clone().collect::<Vec<_>>().join("; ")),
-            (Key::TreatAs, format!("{} = Mon", dates.last().unwrap())),
+            (Key::Except, dates.collect::<Vec<_>>().join("; ")),
+            (Key::TreatAs, "2030-01-01 = Mon".to_owned()),
             (Key::Extra, extra),
             (Key::After, needed.collect::<Vec<_>>().join("; ")),
         ]);
