@@ -44,7 +44,7 @@ pub(crate) enum CommandError {
 
 impl CommandError {
     /// The error with the address of the server, if the server cannot be reached.
-    pub(crate) fn from_server(self, server: &str) -> Self {
+    pub(crate) fn with_server(self, server: &str) -> Self {
         match self {
             Self::Find(error @ FindError::Unavailable(_)) => Self::Unavailable {
                 error,

@@ -72,7 +72,7 @@ impl ConnectionArgs {
     {
         block_on(async {
             let (client, server) = self.patient_client(command).await?;
-            let of_server = |error: CommandError| error.from_server(&without_credentials(&server));
+            let of_server = |error: CommandError| error.with_server(&without_credentials(&server));
             work(client).await.map_err(of_server)
         })?
     }

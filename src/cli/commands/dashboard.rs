@@ -110,7 +110,7 @@ impl DashboardArgs {
             () = calendars => Ok(Exit::Done),
             ended = serve_pages(listener, &dashboard) => match ended {
                 Ok(never) => match never {},
-                Err(error) => Err(CommandError::from(error).from_server(&server)),
+                Err(error) => Err(CommandError::from(error).with_server(&server)),
             },
         }
     }
