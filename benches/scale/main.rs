@@ -54,7 +54,7 @@ fn main() {
         let is_own = matches!(workloads, Workloads::Deployments { .. });
         for count in sizes.iter().filter(|count| is_own || **count <= 10_000) {
             let run = cluster::run(*count, workloads);
-            eprintln!("{}", serde_json::to_string(&run).unwrap());
+            println!("{}", serde_json::to_string(&run).unwrap());
             runs.push(run);
         }
     }

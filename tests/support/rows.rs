@@ -8,7 +8,8 @@ pub(crate) fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N
     let lines = lines.filter(|line| !line.starts_with('#'));
     lines.map(|line| {
         let cells: Vec<_> = line.split(" => ").collect();
-        <[&str; N]>::try_from(cells).unwrap_or_else(|cells| panic!("{} cells: {line}", cells.len()))
+        assert_eq!(cells.len(), N, "{line}");
+        <[&str; N]>::try_from(cells).unwrap()
     })
 }
 

@@ -426,7 +426,7 @@ fn reports_a_manual_0_before_the_first_boundary() {
             state(&cluster, "web", &later);
         }
         let ran = cluster.dayshift(&["status"]);
-        ran.assert_out(&format!("note: dev/web: {note}"));
+        ran.assert_out(format!("note: dev/web: {note}"));
         assert_eq!(
             (ran.status, ran.out.matches("note:").count()),
             (0, 1),
