@@ -9,7 +9,7 @@ pub(crate) fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N
     lines.map(|line| {
         let cells: Vec<_> = line.split(" => ").collect();
         assert_eq!(cells.len(), N, "{line}");
-        <[&str; N]>::try_from(cells).unwrap()
+        std::array::from_fn(|column| cells[column])
     })
 }
 
