@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use dayshift_cluster::read::{FindError, NamespaceDefaults, may_patch_namespace};
 use dayshift_operations::{OverrideRequest, RequestedOverride, Restore, ScheduleEdit, Shorten};
+use dayshift_workload::Prefix;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -17,7 +18,7 @@ use crate::dashboard::{
     guard::{FormSender, body, is_ours},
     pages::failure,
     params::Params,
-    plan::{ActionJob, ActionRequest, Actions, Operation, PlanPhase, ScheduleRequest},
+    plan::{ActionJob, ActionRequest, Actions, Operation, PlanPhase, Preview, ScheduleRequest},
     source::{Dashboard, ViewSource},
     view::{Row, View},
 };
@@ -131,31 +132,7 @@ impl Dashboard {
         {
             return Err((StatusCode::BAD_REQUEST, error));
         }
-        let operation = match requested {
-            RequestedAction::Override(requested) => Operation::Override(OverrideRequest {
-                requested,
-                context: view.context.clone(),
-                prefix: settings.prefix.clone(),
-                now: view.now,
-                reason: form.reason(),
-                shorten: Shorten::Forbidden,
-                dry_run: false,
-                until_ready: false,
-            }),
-            RequestedAction::Restore => Operation::Restore(Restore {
-                prefix: settings.prefix.clone(),
-                now: view.now,
-                dry_run: false,
-            }),
-            RequestedAction::Schedule(annotations) => Operation::Schedule(ScheduleRequest {
-                edit: ScheduleEdit {
-                    annotations,
-                    schedules: view.named_schedules(),
-                },
-                prefix: settings.prefix.clone(),
-                now: view.now,
-            }),
-        };
+        let operation = operation(requested, &form, &view, &settings.prefix);
         let (mut selection, mut missing) = selected(&form, &view, settings);
         selection.defaults = match &self.source {
             ViewSource::Cluster(followed) => followed.defaults(),
@@ -176,27 +153,7 @@ impl Dashboard {
             namespaces,
             waiting_starts,
         });
-        let permit = match &visitor.session {
-            Some(session) => {
-                let permit = Arc::clone(&session.previews).try_acquire_owned();
-                Some(permit.map_err(|_| {
-                    let message =
-                        "Earlier previews of yours are not complete. Wait until they are.";
-                    (StatusCode::TOO_MANY_REQUESTS, message.to_owned())
-                })?)
-            }
-            None => None,
-        };
-        let (answer, planned) = oneshot::channel();
-        actions
-            .jobs
-            .send(ActionJob::Plan(Arc::clone(&asked), answer, permit));
-        let ended = |_| {
-            let message =
-                "The dashboard has stopped watching the cluster, so nothing was done.".to_owned();
-            (StatusCode::SERVICE_UNAVAILABLE, message)
-        };
-        let planned = planned.await.map_err(ended)?;
+        let planned = planned(actions, visitor, &asked).await?;
         let plan = actions.remember(&visitor.identity, asked, planned);
         let _turn = self.turn().await;
         Ok(html(StatusCode::OK, page.confirmation(&plan)))
@@ -310,4 +267,65 @@ async fn spelled_out(
         }
     }
     Ok(spelled_out)
+}
+
+/// The operation of a requested action.
+fn operation(
+    requested: RequestedAction,
+    form: &ActionForm,
+    view: &View,
+    prefix: &Prefix,
+) -> Operation {
+    let (prefix, now) = (prefix.clone(), view.now);
+    match requested {
+        RequestedAction::Override(requested) => Operation::Override(OverrideRequest {
+            requested,
+            context: view.context.clone(),
+            prefix,
+            now,
+            reason: form.reason(),
+            shorten: Shorten::Forbidden,
+            dry_run: false,
+            until_ready: false,
+        }),
+        RequestedAction::Restore => Operation::Restore(Restore {
+            prefix,
+            now,
+            dry_run: false,
+        }),
+        RequestedAction::Schedule(annotations) => Operation::Schedule(ScheduleRequest {
+            edit: ScheduleEdit {
+                annotations,
+                schedules: view.named_schedules(),
+            },
+            prefix,
+            now,
+        }),
+    }
+}
+
+/// Waits until the changes of a request are planned. Each user can wait for a few previews at once.
+async fn planned(
+    actions: &Actions,
+    visitor: &Visitor,
+    asked: &Arc<ActionRequest>,
+) -> Result<Preview, (StatusCode, String)> {
+    let permit = match &visitor.session {
+        Some(session) => {
+            let permit = Arc::clone(&session.previews).try_acquire_owned();
+            Some(permit.map_err(|_| {
+                let message = "Earlier previews of yours are not complete. Wait until they are.";
+                (StatusCode::TOO_MANY_REQUESTS, message.to_owned())
+            })?)
+        }
+        None => None,
+    };
+    let (answer, planned) = oneshot::channel();
+    actions
+        .jobs
+        .send(ActionJob::Plan(Arc::clone(asked), answer, permit));
+    planned.await.map_err(|_| {
+        let message = "The dashboard has stopped watching the cluster, so nothing was done.";
+        (StatusCode::SERVICE_UNAVAILABLE, message.to_owned())
+    })
 }

@@ -25,6 +25,7 @@ use dayshift_workload::{
     Inheritance, Origin, Replicas, RequestCoverage, ServiceSpec, WorkloadRef,
     events::{Condition, Subject},
 };
+use kube::Client;
 
 use crate::cli::{
     args::{
@@ -399,34 +400,8 @@ impl PlanArgs {
     ) -> Result<Planned, CommandError> {
         let is_summary = self.is_summary();
         let connection = self.connection.clone();
-        let (live, missing, unreadable) = connection.on_cluster("plan", async |client| {
-            let query = targets.query(client.default_namespace());
-            let defaults = NamespaceDefaults::new(inheritance);
-            let mut live = LiveView::read(&client, query, &planner.prefix, defaults).await?;
-            if is_summary {
-                live.read_autoscalers(&client).await;
-            }
-            if let Some(selector) = self.namespace_selector() {
-                let selected = selected_namespaces(&client, selector).await;
-                let selected = selected.map_err(|error| {
-                    let what = "cannot list the Namespaces of --namespace-selector";
-                    CommandError::Namespaces(format!("{what}: {error}"))
-                })?;
-                live.retain(|workload| selected.contains(workload.namespace()));
-            }
-            let missing = live.missing_namespaces(&client).await;
-            if !missing.is_empty() {
-                let text = missing_namespaces_text(&client, &missing, &planner.context.kinds).await;
-                return Err(CommandError::Namespaces(text));
-            }
-            let mut missing = Vec::new();
-            for workload in &live.missing() {
-                let hint = suggest_workload(&client, workload).await;
-                missing.push(PlanError::Missing(with_hint(workload, hint)));
-            }
-            let parts = live.unreadable_parts();
-            let unreadable = Unreadable::workloads(live.query(), &parts, "left out");
-            Ok((live, missing, unreadable))
+        let (live, errors) = connection.on_cluster("plan", async |client| {
+            self.read_live(&client, planner, targets, inheritance).await
         })?;
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
@@ -498,9 +473,45 @@ impl PlanArgs {
         if planned.plan.workloads.is_empty() {
             note_unreadable(live.defaults());
         }
-        let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
-        planned.errors = unreadable.chain(missing).collect();
+        planned.errors = errors;
         Ok(planned)
+    }
+
+    /// Reads live workloads, and returns them with the errors about those that are unreadable or missing.
+    async fn read_live(
+        &self,
+        client: &Client,
+        planner: &Planner,
+        targets: &Targets,
+        inheritance: Inheritance,
+    ) -> Result<(LiveView, Vec<PlanError>), CommandError> {
+        let query = targets.query(client.default_namespace());
+        let defaults = NamespaceDefaults::new(inheritance);
+        let mut live = LiveView::read(client, query, &planner.prefix, defaults).await?;
+        if self.is_summary() {
+            live.read_autoscalers(client).await;
+        }
+        if let Some(selector) = self.namespace_selector() {
+            let selected = selected_namespaces(client, selector).await;
+            let selected = selected.map_err(|error| {
+                let what = "cannot list the Namespaces of --namespace-selector";
+                CommandError::Namespaces(format!("{what}: {error}"))
+            })?;
+            live.retain(|workload| selected.contains(workload.namespace()));
+        }
+        let missing = live.missing_namespaces(client).await;
+        if !missing.is_empty() {
+            let text = missing_namespaces_text(client, &missing, &planner.context.kinds).await;
+            return Err(CommandError::Namespaces(text));
+        }
+        let parts = live.unreadable_parts();
+        let unreadable = Unreadable::workloads(live.query(), &parts, "left out");
+        let mut errors: Vec<_> = unreadable.into_iter().map(PlanError::Unreadable).collect();
+        for workload in &live.missing() {
+            let hint = suggest_workload(client, workload).await;
+            errors.push(PlanError::Missing(with_hint(workload, hint)));
+        }
+        Ok((live, errors))
     }
 }
 
