@@ -69,7 +69,7 @@ impl Page<'_> {
         let content = html! {
             p { "Give one to a Deployment:" }
             pre tabindex="0" {
-                "kubectl annotate deploy/web "
+                "kubectl annotate deploy/api "
                 (self.settings.prefix.annotation(Key::Hours)) "=\"Mon-Fri 09:00-19:00\""
             }
             @if self.view.is_partial {

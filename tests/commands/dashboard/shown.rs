@@ -356,7 +356,7 @@ fn all_pages_use_the_configured_prefix() {
     let empty = Cluster::new();
     let served = Served::of(&empty, &["--annotation-prefix", "acme.io"]);
     let page = served.page("/");
-    let proposed = "kubectl annotate deploy/web acme.io/hours=\"Mon-Fri 09:00-19:00\"";
+    let proposed = "kubectl annotate deploy/api acme.io/hours=\"Mon-Fri 09:00-19:00\"";
     assert_contains!(page.text(), proposed);
     let cluster = Cluster::new();
     cluster.deployment("web", 2, &[]);
