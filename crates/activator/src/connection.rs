@@ -24,6 +24,7 @@ use crate::{
     http::{FirstBytes, Head, MAX_HEAD, can_end_head, ends_with_its_client},
     limits::{ConnectionLimits, ConnectionPermit},
     log_limit::LogLimit,
+    memory_budget::{HeadBuffer, HeadMemory},
     pods::{PodVerifier, connect_to_any},
     response::{ANSWER, Outcome, ServiceStatus, response},
     routes::{Prospect, ReadySince, Route, Routes},
@@ -65,6 +66,7 @@ pub(crate) struct ConnectionContext {
     pub(crate) requests: mpsc::Sender<WakeRequest>,
     pub(crate) limits: ConnectionLimits,
     pub(crate) ready_since: ReadySince,
+    pub(crate) heads: HeadMemory,
     pub(crate) logs: LogLimit,
     pub(crate) pods: PodVerifier,
     pub(crate) start_times: StartTimes,
@@ -75,7 +77,7 @@ pub(crate) struct ConnectionContext {
 
 /// The first bytes of a client.
 struct Opening {
-    bytes: Vec<u8>,
+    bytes: HeadBuffer,
     /// The request head, if the client uses HTTP.
     head: Option<Head>,
     /// Whether the client disconnected.
@@ -136,7 +138,7 @@ impl Connection {
         }
         let deadline = Instant::now() + self.shared.settings.hold;
         let mut opening = Opening {
-            bytes: Vec::new(),
+            bytes: self.buffer(),
             head: None,
             is_gone: false,
         };
@@ -318,7 +320,12 @@ impl Connection {
         };
         targets
             .any(|target| target.rules.wake.while_used)
-            .then(|| UseObserver::new(has_sent, || self.observes_use(), on_use))
+            .then(|| UseObserver::new(has_sent, || self.buffer(), || self.observes_use(), on_use))
+    }
+
+    /// An empty buffer for a request head.
+    fn buffer(&self) -> HeadBuffer {
+        self.shared.heads.buffer(&self.service.namespace)
     }
 
     async fn refuse(
@@ -429,6 +436,10 @@ impl Opening {
             };
             let before = self.bytes.len();
             let mut part = [0; 1024];
+            // Without memory for the rest of its head, the connection is held like one of another protocol.
+            if !self.bytes.reserve(part.len()) {
+                return Ok(());
+            }
             match timeout(wait, stream.read(&mut part)).await {
                 // The server sends first, or the head is incomplete: the connection is held.
                 Err(_) => return Ok(()),
@@ -437,7 +448,7 @@ impl Opening {
                     self.is_gone = ends_with_its_client(&self.bytes);
                     return Ok(());
                 }
-                Ok(Ok(count)) => self.bytes.extend_from_slice(&part[..count]),
+                Ok(Ok(count)) => self.bytes.push(&part[..count]),
             }
             if !can_end_head(&self.bytes, before) {
                 continue;
@@ -453,17 +464,17 @@ impl Opening {
         }
     }
 
-    /// Reads further, up to [`MAX_HEAD`] in total, until the client disconnects. Never returns if the client
-    /// only closed its sending side and might still expect a response.
+    /// Reads further, up to [`MAX_HEAD`] in total and as far as there is memory, until the client disconnects. Never
+    /// returns if the client only closed its sending side and might still expect a response.
     async fn until_gone(&mut self, stream: &mut impl Stream) {
         let mut part = [0; 1024];
-        while self.bytes.len() < MAX_HEAD {
+        while self.bytes.len() < MAX_HEAD && self.bytes.reserve(part.len()) {
             match stream.read(&mut part).await {
                 Err(_) => return,
                 Ok(0) if ends_with_its_client(&self.bytes) => return,
                 // A half-close: the client might still expect a response.
                 Ok(0) => break,
-                Ok(count) => self.bytes.extend_from_slice(&part[..count]),
+                Ok(count) => self.bytes.push(&part[..count]),
             }
         }
         pending::<()>().await;

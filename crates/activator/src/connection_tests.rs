@@ -31,11 +31,12 @@ use crate::{
     limits::ConnectionLimits,
     listeners::Listeners,
     log_limit::LogLimit,
+    memory_budget::HeadMemory,
     pods::PodVerifier,
     routes::{ReadyPods, ReadySince, Route, Routes},
     service::{PodName, ServiceName},
     start_times::StartTimes,
-    target::{RequestEffect, RequestRules, TargetState, WakeTarget},
+    target::{KnownEffect, RequestRules, TargetState, WakeTarget},
     telemetry::Telemetry,
     test_cluster::settings,
     wakes::WakeRequest,
@@ -734,6 +735,7 @@ impl Fixture {
                 requests: requests_in,
                 limits: ConnectionLimits::new(1_000, 50),
                 ready_since: ReadySince::default(),
+                heads: HeadMemory::default(),
                 logs: LogLimit::default(),
                 pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::default()),
                 start_times: StartTimes::default(),
@@ -786,7 +788,7 @@ impl Fixture {
         let observed: Observed = workload.observe(&Kind::DEPLOYMENT, &settings().prefix);
         let wake = WakeOnRequest::parse(wake).unwrap();
         let rules = RequestRules {
-            effect: RequestEffect::new(&wake, &observed.inputs, Zone::UTC, Utc::now()),
+            effect: KnownEffect::default(),
             wake,
             ignored: IgnoredPaths::parse("/healthz").unwrap(),
             answered: AnsweredPaths::parse("/ping").unwrap(),

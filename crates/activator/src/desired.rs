@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use dayshift_cluster::watch::ObjectName;
 use dayshift_workload::{Dependency, NotCovered, Observed, Replicas, selects};
 use tokio::time::Instant;
@@ -22,7 +22,7 @@ use crate::{
         FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo, is_of_kubernetes,
     },
     settings::Settings,
-    target::{KnownRules, WakeLimits, WakeTarget},
+    target::{KnownRules, WakeTarget},
 };
 
 /// The routes, EndpointSlices and dependencies that follow from the watched objects.
@@ -76,10 +76,6 @@ struct CoveredService {
     /// Whether use of it would prolong a wake now.
     observes_use: bool,
 }
-
-/// How often the plan is computed while use prolongs a wake, because the hours in the annotation can begin
-/// or end.
-const RECHECK_HOURS: TimeDelta = TimeDelta::minutes(1);
 
 /// How often ports are assigned again without a change, because the assignment depends on the time too.
 const REASSIGN: Duration = Duration::from_secs(5);
@@ -291,8 +287,7 @@ impl NamespacePlan {
             let times = [
                 plan.changes_at,
                 target.starts_until,
-                target.effect_changes_at(),
-                observation_changes_at(&target, limits, now),
+                target.observation_changes_after(now, limits),
             ];
             plan.changes_at = times.into_iter().flatten().min();
             plan.needs
@@ -343,19 +338,6 @@ impl NamespacePlan {
     fn is_due(&self, now: DateTime<Utc>) -> bool {
         self.changes_at.is_some_and(|at| at <= now)
     }
-}
-
-/// The next time after `now` at which it can change whether use prolongs a wake.
-fn observation_changes_at(
-    target: &WakeTarget,
-    limits: WakeLimits,
-    now: DateTime<Utc>,
-) -> Option<DateTime<Utc>> {
-    let from = target.observed_from(limits)?;
-    if from > now {
-        return Some(from);
-    }
-    target.until.min(Some(now + RECHECK_HOURS))
 }
 
 /// Replaces the entries of one namespace.

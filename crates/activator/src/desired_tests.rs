@@ -156,7 +156,6 @@ fn edits_in_one_namespace_cost_no_work_for_another() {
     assert!(Arc::ptr_eq(same, &route), "computed again");
 }
 
-/// The controller has not acted on the wake, so no event shows its end.
 /// The shortest of five durations, because other processes use the processor too.
 fn shortest(mut work: impl FnMut()) -> Duration {
     let durations = (0..5).map(|_| {
@@ -235,6 +234,40 @@ fn long_annotations_behind_many_services_delay_no_update_and_no_connection() {
     assert!(connections < Duration::from_millis(200), "{connections:?}");
 }
 
+/// The windows begin and end every two minutes from midnight on, and each workload has hours of its own.
+#[test]
+fn hours_of_hundreds_of_workloads_that_begin_at_the_same_time_cause_no_update() {
+    let mut cluster = Cluster::new().with_service();
+    let window = |minute: u32| {
+        format!(
+            "{0:02}:{1:02}-{0:02}:{2:02}",
+            minute / 60,
+            minute % 60,
+            minute % 60 + 1
+        )
+    };
+    let windows: Vec<_> = (0..290).map(|number| window(number * 2)).collect();
+    for number in 0..500 {
+        let wake = format!("{}s; {}; 22:01-22:02", 60 + number, windows.join("; "));
+        let name = format!("web-{number:03}");
+        let annotations = json!({"dayshift/wake-on-request": wake});
+        cluster.workload_with_pods(&name, "stopped", 0, annotations, json!({"app": "web"}));
+    }
+    let (before, begin) = (at("2026-11-25T22:00:59Z"), at("2026-11-25T22:01:00Z"));
+    let desired = cluster.desired_at(before);
+    let route = &desired.routes[&name("dev", "web")];
+    assert_eq!(route.targets.len(), 100);
+    for (now, expected) in [
+        (before, false),
+        (begin, true),
+        (begin + TimeDelta::minutes(1), false),
+    ] {
+        assert!(!desired.is_due(now), "computes the namespace at {now}");
+        assert_eq!(route.prospect(now) == Prospect::Wakeable, expected, "{now}");
+    }
+}
+
+/// The controller has not acted on the wake, so no event shows its end.
 #[test]
 fn namespace_is_computed_again_when_a_wake_ends_without_an_event() {
     let mut cluster = Cluster::new().with_service();

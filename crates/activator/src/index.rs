@@ -96,7 +96,7 @@ impl ClusterIndex {
             services: BTreeMap::new(),
             slices: BTreeMap::new(),
             services_of_slices: HashMap::new(),
-            budget: MemoryBudget::default(),
+            budget: MemoryBudget::for_objects(),
             over_budget: BTreeSet::new(),
             ignored: HashMap::new(),
             unlisted: (0..watches).collect(),

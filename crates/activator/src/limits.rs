@@ -18,8 +18,8 @@ use crate::service::ServiceName;
 /// Counts open connections.
 ///
 /// A namespace may have at most as many as are still free, so it always leaves some to every other namespace.
-/// The same applies to the connections from one block of addresses, in total and to one namespace. If a Service
-/// has reached its limit, a new connection from a source with fewer connections replaces a held one from the
+/// The same applies to the connections from one block of addresses, in total and to one namespace. If a Service or a
+/// block has reached its limit, a new connection from a source with fewer connections replaces a held one from the
 /// source with the most.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionLimits {
@@ -34,6 +34,7 @@ struct Open {
     by_namespace: HashMap<Arc<str>, usize>,
     by_service: HashMap<ServiceName, OfService>,
     by_block: HashMap<Block, usize>,
+    by_address: HashMap<IpAddr, usize>,
     by_block_and_namespace: HashMap<(Block, Arc<str>), usize>,
     /// The number of the last connection.
     last: u64,
@@ -92,7 +93,7 @@ impl Block {
 pub(crate) struct ConnectionPermit {
     open: Arc<Mutex<Open>>,
     service: ServiceName,
-    block: Block,
+    address: IpAddr,
     number: u64,
     ended: Arc<Notify>,
 }
@@ -114,10 +115,12 @@ impl ConnectionLimits {
         let free = self.max.saturating_sub(open.all);
         let of_namespace = count(&open.by_namespace, namespace);
         let of_both = (block, Arc::clone(namespace));
-        let is_full = of_namespace >= free
-            || count(&open.by_block, &block) >= free
+        if of_namespace >= free {
+            return None;
+        }
+        let is_full = count(&open.by_block, &block) >= free
             || count(&open.by_block_and_namespace, &of_both) >= free - of_namespace;
-        if is_full {
+        if is_full && !open.make_room(block, from) {
             return None;
         }
         let number = open.last + 1;
@@ -131,11 +134,12 @@ impl ConnectionLimits {
         open.all += 1;
         *open.by_namespace.entry(Arc::clone(namespace)).or_default() += 1;
         *open.by_block.entry(block).or_default() += 1;
+        *open.by_address.entry(from).or_default() += 1;
         *open.by_block_and_namespace.entry(of_both).or_default() += 1;
         Some(ConnectionPermit {
             open: Arc::clone(&self.open),
             service: service.clone(),
-            block,
+            address: from,
             number,
             ended,
         })
@@ -144,6 +148,38 @@ impl ConnectionLimits {
     /// The number of open connections.
     pub(crate) fn open(&self) -> usize {
         lock(&self.open).all
+    }
+}
+
+impl Open {
+    /// Ends a held connection from the busiest address in a block, if it has more connections than a new one's
+    /// address will have. Returns whether it ended one.
+    fn make_room(&mut self, block: Block, from: IpAddr) -> bool {
+        let own = count(&self.by_address, &from);
+        // No other address there has more. An attacker with one address causes no search.
+        if 2 * own >= count(&self.by_block, &block) {
+            return false;
+        }
+        let held = self.by_service.iter().flat_map(|(service, of_service)| {
+            let of_block = of_service.by_block.get(&block).into_iter();
+            let addresses = of_block.flat_map(|of_block| &of_block.by_address);
+            addresses.filter_map(move |(address, of_address)| {
+                Some((*address, *of_address.held.last()?, service))
+            })
+        });
+        let all = |address: &IpAddr| count(&self.by_address, address);
+        let held = held.filter(|(address, ..)| all(address) > own + 1);
+        let busiest = held.max_by_key(|(address, number, _)| (all(address), *number));
+        let Some((_, number, service)) = busiest else {
+            return false;
+        };
+        let service = service.clone();
+        let of_service = self.by_service.get_mut(&service);
+        let ended = of_service.and_then(|of_service| of_service.remove(number));
+        if let Some(connection) = &ended {
+            connection.ended.notify_one();
+        }
+        ended.is_some()
     }
 }
 
@@ -246,8 +282,10 @@ impl Drop for ConnectionPermit {
         let namespace = Arc::clone(&self.service.namespace);
         open.all -= 1;
         release(&mut open.by_namespace, &namespace);
-        release(&mut open.by_block, &self.block);
-        release(&mut open.by_block_and_namespace, &(self.block, namespace));
+        let block = Block::new(self.address);
+        release(&mut open.by_block, &block);
+        release(&mut open.by_address, &self.address);
+        release(&mut open.by_block_and_namespace, &(block, namespace));
         if let Some(of_service) = open.by_service.get_mut(&self.service) {
             of_service.remove(self.number);
             if of_service.connections.is_empty() {
@@ -324,6 +362,7 @@ mod tests {
         let open = lock(&limits.open);
         assert_eq!((open.all, open.by_service.len()), (0, 0));
         assert_eq!((open.by_block.len(), open.by_namespace.len()), (0, 0));
+        assert_eq!(open.by_address.len(), 0);
         assert_eq!(open.by_block_and_namespace.len(), 0);
     }
 
@@ -380,6 +419,30 @@ mod tests {
             .filter_map(|_| limits.take(&web, ingress))
             .collect();
         assert_eq!((attack.len(), clients.len()), (1_000, 500));
+    }
+
+    /// A pod on the node of an ingress controller.
+    #[test]
+    fn neighbor_on_the_same_node_cannot_use_up_the_connections_of_all_services() {
+        let limits = ConnectionLimits::new(10_000, 1_000);
+        let [pod, ingress] = ["10.0.1.7", "10.0.1.8"].map(|address| address.parse().unwrap());
+        let mut attack = Vec::new();
+        for number in 0..40 {
+            let service = name(&format!("team-{number}"), "web");
+            attack.extend((0..1_000).map_while(|_| limits.take(&service, pod)));
+        }
+        let mut clients = Vec::new();
+        for number in 0..40 {
+            let service = name(&format!("team-{number}"), "other");
+            clients.extend((0..25).map_while(|_| limits.take(&service, ingress)));
+        }
+        assert_eq!((attack.len(), clients.len()), (5_000, 1_000));
+        assert_eq!((ended(&attack), ended(&clients)), (1_000, 0));
+        // It does not get the places back.
+        assert!(limits.take(&name("team-0", "third"), pod).is_none());
+        // Forwarded connections keep theirs.
+        attack.iter().for_each(ConnectionPermit::keep);
+        assert!(limits.take(&name("team-0", "third"), ingress).is_none());
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::{
     limits::ConnectionLimits,
     listeners::Listeners,
     log_limit::LogLimit,
+    memory_budget::HeadMemory,
     pods::PodVerifier,
     ports::PortTable,
     routes::{ReadySince, Routes},
@@ -52,8 +53,8 @@ const RELIST_INTERVAL: Duration = Duration::from_secs(600);
 /// The interval for retries without an event.
 const TICK: Duration = Duration::from_millis(500);
 
-/// After an update of the desired state, the next one waits for this many times its duration. So frequent edits in
-/// one namespace take at most a fifth of the time of the main loop, which also sends wakes.
+/// After an update of the desired state, or of the due wakes, the next one waits for this many times its duration. So
+/// frequent edits in one namespace, or requests to its Services, take at most a fifth of the time of the process.
 const UPDATE_REST: u32 = 4;
 
 /// How long new connections are accepted after a shutdown, because proxies might not have applied it.
@@ -84,6 +85,7 @@ pub async fn run(
             settings.max_per_service,
         ),
         ready_since: ReadySince::default(),
+        heads: HeadMemory::default(),
         logs: logs.clone(),
         pods: PodVerifier::new(client.clone(), logs.clone()),
         start_times: start_times.clone(),
@@ -99,6 +101,8 @@ pub async fn run(
         listeners: Listeners::default(),
         shortages: Vec::new(),
         wakes: Wakes::new(start_times, settings.seed),
+        wake_pace: Pace::new(),
+        has_wakes: false,
         writes: SliceWrites::new(logs, settings.seed),
         open_failures: 0,
         listed_at: Instant::now(),
@@ -177,6 +181,7 @@ pub async fn run(
                 has_written = true;
             }
             () = sleep_until(pace.next), if has_events => {}
+            () = sleep_until(activator.wake_pace.next), if activator.has_wakes => {}
             _ = tick.tick() => has_events = true,
         }
     }
@@ -245,7 +250,7 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
     watches
 }
 
-/// The time of the next update of the desired state.
+/// The time of the next update of the desired state or of the due wakes.
 struct Pace {
     next: Instant,
 }
@@ -275,6 +280,9 @@ struct Activator {
     /// Events about Services that are not covered completely, to be sent.
     shortages: Vec<(EventObject, EventText)>,
     wakes: Wakes,
+    wake_pace: Pace,
+    /// Whether wakes might be due, but wait for their pace.
+    has_wakes: bool,
     writes: SliceWrites,
     /// The number of ports that could not be opened.
     open_failures: usize,
@@ -286,8 +294,10 @@ struct Activator {
 
 impl Activator {
     fn observe(&mut self, (watch, event): (WatchId, WatchEvent)) {
-        if let Some(error) = self.index.observe(watch, event) {
-            tracing::warn!(error, "a watch is broken; it is tried again");
+        if let Some(error) = self.index.observe(watch, event)
+            && let Some(suppressed) = self.shared.logs.allow(&"".into())
+        {
+            tracing::warn!(error, suppressed, "a watch is broken; it is tried again");
         }
     }
 
@@ -389,8 +399,14 @@ impl Activator {
     }
 
     fn due_wakes(&mut self) -> Vec<Wake> {
-        let now = self.shared.clock.now();
-        self.wakes.due(&self.desired, &self.shared.settings, now)
+        self.has_wakes = !self.wake_pace.is_due();
+        if self.has_wakes {
+            return Vec::new();
+        }
+        let (begun, now) = (Instant::now(), self.shared.clock.now());
+        let due = self.wakes.due(&self.desired, &self.shared.settings, now);
+        self.wake_pace.ran(begun.elapsed());
+        due
     }
 
     fn due_writes(&mut self) -> Vec<SliceWrite> {
@@ -446,9 +462,124 @@ impl Activator {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use dayshift_workload::Prefix;
+    use serde_json::Value;
     use tokio::time::advance;
+    use tracing::{
+        Level, Metadata, Subscriber,
+        span::{Attributes, Id, Record},
+        subscriber::with_default,
+    };
 
     use super::*;
+    use crate::{
+        connection_tests::{Fixture, web},
+        target::WakeTarget,
+        test_cluster::Cluster,
+        wakes::WakeRequest,
+    };
+
+    /// Counts the log lines that users see by default.
+    #[derive(Clone, Default)]
+    struct LogLines(Arc<AtomicUsize>);
+
+    impl Subscriber for LogLines {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() <= Level::INFO
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &tracing::Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    fn activator(index: ClusterIndex, shared: ConnectionContext) -> Activator {
+        Activator {
+            index,
+            desired: DesiredState::default(),
+            ports: PortTable::new(shared.settings.ports, usize::MAX),
+            listeners: Listeners::default(),
+            shortages: Vec::new(),
+            wakes: Wakes::new(StartTimes::default(), 1),
+            wake_pace: Pace::new(),
+            has_wakes: false,
+            writes: SliceWrites::new(LogLimit::default(), 1),
+            open_failures: 0,
+            listed_at: Instant::now(),
+            is_leaving: false,
+            shared,
+        }
+    }
+
+    fn request() -> WakeRequest {
+        WakeRequest {
+            service: web(),
+            port: "http".into(),
+            from: [10, 0, 0, 1].into(),
+            head: None,
+        }
+    }
+
+    /// The wakes of many Services with many workloads take tens of milliseconds to compute.
+    #[tokio::test(start_paused = true)]
+    async fn wakes_by_many_requests_take_at_most_a_fifth_of_the_time() {
+        let cluster = Cluster::new().asleep().with_service();
+        let desired = cluster.desired();
+        let mut activator = activator(cluster.index, Fixture::new(Value::Null).shared);
+        activator.desired = desired;
+        activator.wake_pace.ran(Duration::from_millis(30));
+        for _ in 0..100 {
+            activator.wakes.ask(request());
+            assert!(activator.due_wakes().is_empty() && activator.has_wakes);
+        }
+        advance(Duration::from_millis(120)).await;
+        assert_eq!(activator.due_wakes().len(), 1);
+        assert!(!activator.has_wakes);
+    }
+
+    #[tokio::test]
+    async fn wakes_of_a_namespace_cause_ten_log_lines_a_minute() {
+        let shared = Fixture::new(Value::Null).shared;
+        let route = Arc::clone(&shared.routes.borrow()[&web()]);
+        let wake = |namespace: &str| {
+            let mut target = WakeTarget::clone(&route.targets[0]);
+            target.observed.object.namespace = namespace.into();
+            Wake {
+                target: Arc::new(target),
+                request: request(),
+                until: DateTime::UNIX_EPOCH,
+                annotations: Vec::new(),
+                needed_by: None,
+                without: vec!["deploy/db, which is paused".to_owned()],
+            }
+        };
+        let mut activator = activator(ClusterIndex::new(Prefix::default(), 0), shared);
+        let lines = LogLines::default();
+        with_default(lines.clone(), || {
+            let mut count = |namespace, wakes| {
+                let before = lines.0.load(Ordering::Relaxed);
+                let wake = wake(namespace);
+                (0..wakes).for_each(|_| activator.woken(&wake, &Ok(())));
+                lines.0.load(Ordering::Relaxed) - before
+            };
+            assert_eq!(count("busy", 1_000), 10);
+            assert_eq!(count("team", 1), 2);
+        });
+    }
 
     #[tokio::test(start_paused = true)]
     async fn updates_take_at_most_a_fifth_of_the_time() {

@@ -3,7 +3,10 @@
 //! The end of a wake that use prolongs ([`WakeOnRequest::while_used`]) follows from annotations and labels
 //! only. So replicas agree on it, and a restart of the activator loses nothing.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use dayshift_cluster::decode::StartFailure;
@@ -52,7 +55,7 @@ pub(crate) struct WakeTarget {
 }
 
 /// The response of a workload to requests, as far as it follows from annotations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RequestRules {
     pub(crate) wake: WakeOnRequest,
     pub(crate) ignored: IgnoredPaths,
@@ -60,7 +63,7 @@ pub(crate) struct RequestRules {
     pub(crate) zone: Zone,
     /// The valid dependencies in `after`.
     pub(crate) after: Option<After>,
-    pub(crate) effect: RequestEffect,
+    pub(crate) effect: KnownEffect,
 }
 
 /// The rules of the workloads in a namespace. Equal ones are parsed and stored once, because thousands of workloads
@@ -110,9 +113,7 @@ impl<'t> KnownRules<'t> {
         if let Some(known) = self.by_texts.get(&texts) {
             return known.clone();
         }
-        let before = before.filter(|before| {
-            before.observed.inputs == *inputs && before.rules.effect.includes(self.now)
-        });
+        let before = before.filter(|before| before.observed.inputs == *inputs);
         let rules = match before {
             Some(before) => Some(Arc::clone(&before.rules)),
             None => self.parse(inputs).map(Arc::new),
@@ -133,7 +134,7 @@ impl<'t> KnownRules<'t> {
         let after = inputs.text(Key::After);
         let after = after.and_then(|after| After::parse(after, self.kinds).ok());
         Some(RequestRules {
-            effect: RequestEffect::new(&wake, inputs, zone, self.now),
+            effect: KnownEffect::default(),
             wake,
             ignored: ignored.unwrap_or_default(),
             answered: answered.unwrap_or_default(),
@@ -143,10 +144,34 @@ impl<'t> KnownRules<'t> {
     }
 }
 
-/// Whether requests have an effect on a workload. It is computed once for a period, because each request asks it
-/// of up to a hundred workloads, and a search in long hours takes a millisecond.
+/// Whether requests have an effect on workloads with these rules, as computed for the last request. Each request asks
+/// it of up to a hundred workloads, and a search in long hours can take a millisecond, so it is computed once for a
+/// period. Hundreds of workloads whose hours begin at the same time cost nothing until a request asks for them.
+#[derive(Debug, Default)]
+pub(crate) struct KnownEffect(Mutex<Option<RequestEffect>>);
+
+/// It follows from the rules.
+impl PartialEq for KnownEffect {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for KnownEffect {}
+
+impl KnownEffect {
+    fn at(&self, now: DateTime<Utc>, compute: impl FnOnce() -> RequestEffect) -> RequestEffect {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *known {
+            Some(effect) if effect.includes(now) => effect,
+            _ => *known.insert(compute()),
+        }
+    }
+}
+
+/// Whether requests have an effect on a workload in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestEffect {
+struct RequestEffect {
     from: DateTime<Utc>,
     until: DateTime<Utc>,
     /// Why a request has no effect; `None` if it has.
@@ -156,12 +181,7 @@ pub(crate) struct RequestEffect {
 }
 
 impl RequestEffect {
-    pub(crate) fn new(
-        wake: &WakeOnRequest,
-        inputs: &Inputs,
-        zone: Zone,
-        now: DateTime<Utc>,
-    ) -> Self {
+    fn new(wake: &WakeOnRequest, inputs: &Inputs, zone: Zone, now: DateTime<Utc>) -> Self {
         let sleep = requests_ignored_until(inputs, zone, now);
         let opens_after = wake.opens_after(now, zone);
         let counts = wake.counts_at(now, zone);
@@ -274,17 +294,15 @@ impl WakeTarget {
         self.effect_at(now).opens
     }
 
-    /// When it changes whether requests have an effect.
-    pub(crate) fn effect_changes_at(&self) -> Option<DateTime<Utc>> {
-        Some(self.rules.effect.until).filter(|until| *until < DateTime::<Utc>::MAX_UTC)
+    /// When it changes next after this time whether requests have an effect.
+    fn effect_changes_after(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        self.effect_at(now).until
     }
 
     fn effect_at(&self, now: DateTime<Utc>) -> RequestEffect {
-        let rules = &self.rules;
-        match rules.effect.includes(now) {
-            true => rules.effect,
-            false => RequestEffect::new(&rules.wake, &self.observed.inputs, rules.zone, now),
-        }
+        let (rules, inputs) = (&self.rules, &self.observed.inputs);
+        let compute = || RequestEffect::new(&rules.wake, inputs, rules.zone, now);
+        rules.effect.at(now, compute)
     }
 
     /// The end of a wake by a request at this time. If use prolongs the wake, connections in the first
@@ -305,6 +323,19 @@ impl WakeTarget {
         let can_last_longer = until < self.latest_end(limits)?;
         let wake = &self.rules.wake;
         (wake.while_used && can_last_longer).then(|| until - wake.lasts)
+    }
+
+    /// When it changes next after this time whether use prolongs its wake, unless another event changes the workload.
+    pub(crate) fn observation_changes_after(
+        &self,
+        now: DateTime<Utc>,
+        limits: WakeLimits,
+    ) -> Option<DateTime<Utc>> {
+        let from = self.observed_from(limits)?;
+        if from > now {
+            return Some(from);
+        }
+        Some(self.effect_changes_after(now).min(self.until?))
     }
 
     /// The latest time until which use prolongs its wake.
@@ -346,5 +377,39 @@ impl WakeTarget {
     /// Whether a wake is active that ends before this time.
     pub(crate) fn wake_ends_before(&self, end: DateTime<Utc>) -> bool {
         self.began.is_some() && self.until.is_some_and(|until| until < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::test_cluster::at;
+
+    /// A request asks a hundred workloads, and thousands of requests can arrive in the second in which hours begin.
+    #[test]
+    fn effect_of_requests_is_computed_once_for_a_period() {
+        let wake = WakeOnRequest::parse("2h; 09:00-19:00").unwrap();
+        let (known, computed) = (KnownEffect::default(), Cell::new(0));
+        let is_closed = |time: &str| {
+            let now = at(&format!("2026-11-25T{time}Z"));
+            let effect = known.at(now, || {
+                computed.set(computed.get() + 1);
+                RequestEffect::new(&wake, &Inputs::default(), Zone::UTC, now)
+            });
+            effect.closed.is_some()
+        };
+        for (time, expected, computations) in [
+            ("08:00:00", true, 1),
+            ("08:59:59", true, 1),
+            ("09:00:00", false, 2),
+            ("18:59:59", false, 2),
+            ("19:00:00", true, 3),
+            ("23:00:00", true, 3),
+        ] {
+            assert_eq!(is_closed(time), expected, "{time}");
+            assert_eq!(computed.get(), computations, "{time}");
+        }
     }
 }

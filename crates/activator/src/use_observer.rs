@@ -3,11 +3,16 @@
 
 use std::mem;
 
-use crate::http::{FirstBytes, Head, MAX_HEAD, can_end_head};
+use crate::{
+    http::{FirstBytes, Head, MAX_HEAD, can_end_head},
+    memory_budget::HeadBuffer,
+};
 
 /// The bytes of a client since the server last sent something.
 pub(crate) struct UseObserver<'c> {
     begin: Begin,
+    /// A new buffer for a request head.
+    buffer: Box<dyn Fn() -> HeadBuffer + Send + 'c>,
     /// Whether use has an effect now.
     is_observed: Box<dyn Fn() -> bool + Send + 'c>,
     /// Called with the request head, or `None` if the client does not use HTTP.
@@ -18,7 +23,7 @@ enum Begin {
     /// The next bytes of the client begin a request.
     Awaited,
     /// These bytes do not show yet which request it is.
-    Read(Vec<u8>),
+    Read(HeadBuffer),
     /// It is known.
     Known,
 }
@@ -27,6 +32,7 @@ impl<'c> UseObserver<'c> {
     /// For a client whose first bytes, if there are any, are known already.
     pub(crate) fn new(
         has_sent: bool,
+        buffer: impl Fn() -> HeadBuffer + Send + 'c,
         is_observed: impl Fn() -> bool + Send + 'c,
         on_use: impl Fn(Option<Head>) + Send + 'c,
     ) -> Self {
@@ -36,6 +42,7 @@ impl<'c> UseObserver<'c> {
             } else {
                 Begin::Awaited
             },
+            buffer: Box::new(buffer),
             is_observed: Box::new(is_observed),
             on_use: Box::new(on_use),
         }
@@ -54,11 +61,16 @@ impl<'c> UseObserver<'c> {
         let mut head = match mem::replace(&mut self.begin, Begin::Known) {
             Begin::Known => return,
             Begin::Awaited if !(self.is_observed)() => return,
-            Begin::Awaited => Vec::new(),
+            Begin::Awaited => (self.buffer)(),
             Begin::Read(head) => head,
         };
         let before = head.len();
-        head.extend_from_slice(&bytes[..bytes.len().min(MAX_HEAD - before)]);
+        let bytes = &bytes[..bytes.len().min(MAX_HEAD - before)];
+        // A head for which there is no memory is use, as one that is too long.
+        if !head.reserve(bytes.len()) {
+            return (self.on_use)(None);
+        }
+        head.push(bytes);
         let first = match can_end_head(&head, before) {
             true => FirstBytes::parse(&head),
             false => FirstBytes::Incomplete,
@@ -79,6 +91,11 @@ mod tests {
     };
 
     use super::*;
+    use crate::memory_budget::HeadMemory;
+
+    fn buffer() -> HeadBuffer {
+        HeadMemory::default().buffer(&"dev".into())
+    }
 
     /// The paths of the observed requests, or `-` for other protocols.
     fn paths(uses: &Mutex<Vec<Option<Head>>>) -> Vec<String> {
@@ -95,6 +112,7 @@ mod tests {
         let (uses, is_observed) = (Mutex::new(Vec::new()), AtomicBool::new(true));
         let mut observer = UseObserver::new(
             false,
+            buffer,
             || is_observed.load(Ordering::Relaxed),
             |head| uses.lock().unwrap().push(head),
         );
@@ -119,7 +137,14 @@ mod tests {
     #[test]
     fn request_whose_head_was_read_before_is_not_observed_again() {
         let uses = Mutex::new(Vec::new());
-        let mut observer = UseObserver::new(true, || true, |head| uses.lock().unwrap().push(head));
+        let mut observer = UseObserver::new(
+            true,
+            buffer,
+            || true,
+            |head| {
+                uses.lock().unwrap().push(head);
+            },
+        );
         observer.sent(b"body");
         assert!(paths(&uses).is_empty());
         observer.answered();
@@ -130,11 +155,43 @@ mod tests {
     #[test]
     fn endless_head_is_observed_as_another_protocol() {
         let uses = Mutex::new(Vec::new());
-        let mut observer = UseObserver::new(false, || true, |head| uses.lock().unwrap().push(head));
+        let mut observer = UseObserver::new(
+            false,
+            buffer,
+            || true,
+            |head| {
+                uses.lock().unwrap().push(head);
+            },
+        );
         observer.sent(b"GET /");
         for _ in 0..20 {
             observer.sent(&[b'x'; 1024]);
         }
         assert_eq!(paths(&uses), ["-"]);
+    }
+
+    #[test]
+    fn unfinished_heads_beyond_the_memory_are_observed_as_another_protocol() {
+        let (uses, memory) = (Mutex::new(Vec::new()), HeadMemory::default());
+        let mut observers: Vec<_> = (0..5_000)
+            .map(|_| {
+                let buffer = || memory.buffer(&"dev".into());
+                UseObserver::new(
+                    false,
+                    buffer,
+                    || true,
+                    |head| uses.lock().unwrap().push(head),
+                )
+            })
+            .collect();
+        for observer in &mut observers {
+            observer.sent(b"GET / HTTP/1.1\r\nCookie: ");
+            observer.sent(&[b'x'; 8_000]);
+        }
+        let kept = observers
+            .iter()
+            .filter(|observer| matches!(observer.begin, Begin::Read(_)));
+        assert_eq!(kept.count() + uses.lock().unwrap().len(), 5_000);
+        assert!(uses.lock().unwrap().len() > 3_000);
     }
 }

@@ -150,25 +150,33 @@ fn no_hours(text: &str) -> Option<Diagnostic> {
 
 /// Paths of HTTP requests that do not wake a workload: `/healthz; /metrics; /static/*`.
 ///
-/// They are stored as one string, because 4 kB of text can contain 2,000 paths.
+/// They are stored as one string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredPaths(Box<str>);
 
+/// The maximum number of ignored paths. Each request compares its path with those of up to a hundred workloads.
+const MAX_IGNORED: usize = 100;
+
 impl IgnoredPaths {
-    /// Parses paths separated by `;`. A `*` at the end matches anything.
+    /// Parses at most 100 paths separated by `;`. A `*` at the end matches anything.
     ///
     /// # Errors
-    /// If the list or an item is empty, or if an item does not begin with `/`, contains a blank, or
-    /// has a `*` before its end. The span is in bytes of the string.
+    /// If the list or an item is empty, if there are more than 100 paths, or if an item does not begin
+    /// with `/`, contains a blank, or has a `*` before its end. The span is in bytes of the string.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         const EXAMPLE: &str = "/healthz; /static/*";
         let items = parse_items(text, EXAMPLE)?;
-        for (span, item) in &items {
+        for (number, (span, item)) in items.iter().enumerate() {
             let plain = item.strip_suffix('*').unwrap_or(item);
-            if !is_path(plain) || plain.contains('*') {
-                let help = format!("write for example `{EXAMPLE}`");
-                return Err(Diagnostic::new(span.clone(), item, "is not a path", help));
-            }
+            let reason = if number >= MAX_IGNORED {
+                "is one path too many: at most 100 can be ignored"
+            } else if !is_path(plain) || plain.contains('*') {
+                "is not a path"
+            } else {
+                continue;
+            };
+            let help = format!("write for example `{EXAMPLE}`");
+            return Err(Diagnostic::new(span.clone(), item, reason, help));
         }
         let paths: Vec<_> = items.into_iter().map(|(_, item)| item).collect();
         Ok(Self(paths.join(";").into()))
@@ -608,6 +616,14 @@ mod tests {
             let error = IgnoredPaths::parse(text).unwrap_err();
             assert_eq!(error.span(), span, "{text}: {error}");
         }
+        let many = vec!["/a"; 101].join(";");
+        let error = IgnoredPaths::parse(&many).unwrap_err();
+        assert_eq!(
+            (error.span(), error.message().contains("at most 100")),
+            (300..302, true),
+            "{error}"
+        );
+        assert!(IgnoredPaths::parse(&many[3..]).is_ok());
     }
 
     #[test]
