@@ -191,9 +191,10 @@ impl<'v> Outlook<'v> {
             };
             let replicas = StoppedCapacity::new(count, row.observed.footprint).replicas;
             moves.workloads += 1;
-            moves.replicas += replicas;
+            moves.replicas = moves.replicas.saturating_add(replicas);
             let namespace = moves.namespaces.entry(&row.status.object.namespace);
-            *namespace.or_default() += replicas;
+            let of_namespace = namespace.or_default();
+            *of_namespace = of_namespace.saturating_add(replicas);
         }
     }
 }

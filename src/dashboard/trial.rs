@@ -5,7 +5,8 @@ use std::{collections::HashMap, rc::Rc};
 
 use dayshift_manifest::plan::{Period, Planner, WorkloadPlan};
 use dayshift_workload::{
-    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParsedInputs, ScheduleSpec, Started,
+    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs,
+    ScheduleSpec, Started,
 };
 
 use crate::dashboard::{
@@ -16,6 +17,10 @@ use crate::dashboard::{
 
 /// The maximum number of distinct schedules whose weeks are computed for one page.
 const MAX_WEEKS: usize = 200;
+/// The maximum number of parsed schedules that are kept for further workloads with the same annotations.
+const MAX_PARSED: usize = 200;
+/// The maximum number of workloads that a page names in a list.
+pub(super) const MAX_NAMES: usize = 20;
 
 /// The two weeks of some workloads.
 #[derive(Default)]
@@ -28,7 +33,7 @@ pub(super) struct Trial<'v> {
     pub(super) outside: Vec<&'v Row>,
     /// The workloads that dayshift has stopped, and that the tried schedule would start at once.
     pub(super) started: Vec<&'v Row>,
-    /// The workloads for which the tried schedule is rejected, with the reason.
+    /// The workloads for which the tried schedule is rejected, the first [`MAX_NAMES`] with the reason.
     pub(super) rejected: Vec<(&'v Row, String)>,
     /// The number of workloads with a schedule of their own, which has priority over the Namespace's.
     pub(super) own: usize,
@@ -70,20 +75,31 @@ impl Weeks {
     }
 }
 
+/// Parsed schedules. Most workloads of a namespace have the same annotations.
+#[derive(Default)]
+struct ParsedSchedules(HashMap<Inputs, Rc<ParsedInputs>>);
+
+impl ParsedSchedules {
+    fn read(&mut self, observed: &Observed, context: &ParseContext) -> Rc<ParsedInputs> {
+        // A few windows of `extra` can take kilobytes for each of thousands of workloads.
+        if self.0.len() == MAX_PARSED && !self.0.contains_key(&observed.inputs) {
+            self.0.clear();
+        }
+        let known = self.0.entry(observed.inputs.clone());
+        Rc::clone(known.or_insert_with(|| Rc::new(observed.read(context))))
+    }
+}
+
 impl TrialContext<'_> {
     /// Computes both weeks of these workloads.
     pub(super) fn run<'v>(&self, rows: &[&'v Row]) -> Trial<'v> {
         let mut trial = Trial::default();
         let mut weeks = Weeks::default();
-        // Most workloads of a namespace have the same annotations.
-        let mut parsed: HashMap<Inputs, Rc<ParsedInputs>> = HashMap::new();
+        let mut parsed = ParsedSchedules::default();
         let mut present: HashMap<Fingerprint, usize> = HashMap::new();
         for &row in rows {
             let observed = &row.observed;
-            let mut read = |observed: &Observed| {
-                let known = parsed.entry(observed.inputs.clone());
-                Rc::clone(known.or_insert_with(|| Rc::new(observed.read(&self.planner.context))))
-            };
+            let mut read = |observed: &Observed| parsed.read(observed, &self.planner.context);
             let now = match &row.parsed {
                 Some(parsed) => ParsedInputs::clone(parsed),
                 None => ParsedInputs::clone(&read(observed)),
@@ -93,7 +109,9 @@ impl TrialContext<'_> {
             let tried = self.tried(observed);
             let then = ParsedInputs::clone(&read(&tried));
             if let ParsedInputs::Invalid(refusal) = &then {
-                trial.rejected.push((row, refusal.to_string()));
+                let is_named = trial.rejected.len() < MAX_NAMES;
+                let reason = is_named.then(|| refusal.to_string());
+                trial.rejected.push((row, reason.unwrap_or_default()));
                 continue;
             }
             let then = self.planner.plan_read(&tried, then);
@@ -163,5 +181,29 @@ impl TrialContext<'_> {
         }
         tried.inputs = inputs;
         tried
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dayshift_cluster::Workload;
+    use dayshift_workload::{Kind, Prefix};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parsed_schedules_of_thousands_of_workloads_are_not_kept() {
+        let (mut parsed, context) = (ParsedSchedules::default(), ParseContext::default());
+        for number in 0..1_000 {
+            let annotations =
+                json!({"dayshift/hours": "09:00-19:00", "dayshift/jitter": format!("{number}s")});
+            let object = json!({"metadata": {"name": "web", "namespace": "dev", "annotations": annotations}});
+            let workload: Workload = serde_json::from_value(object).unwrap();
+            let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
+            let first = parsed.read(&observed, &context);
+            assert!(Rc::ptr_eq(&first, &parsed.read(&observed, &context)));
+            assert!(parsed.0.len() <= MAX_PARSED);
+        }
     }
 }

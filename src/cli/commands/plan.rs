@@ -258,7 +258,9 @@ impl PlanArgs {
             PlanFormat::SummaryJson => write_document(out, &SummaryDocument::new(summary, unread)),
             PlanFormat::Ics => {
                 let mut calendar = PlanCalendar::new(period);
-                plan.workloads.iter().for_each(|plan| calendar.add(plan));
+                for plan in &plan.workloads {
+                    calendar.add(plan);
+                }
                 write!(out, "{}", calendar.file("dayshift", now))
             }
             PlanFormat::Table | PlanFormat::Summary if plan.workloads.is_empty() => Ok(()),

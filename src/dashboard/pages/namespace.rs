@@ -23,6 +23,8 @@ const MAX_NAMESPACES: usize = 500;
 const MAX_WORKLOADS: usize = 200;
 /// The number of days in a calendar.
 const CALENDAR_DAYS: i64 = 60;
+/// The maximum number of boundaries that are computed for a calendar. Other pages wait meanwhile.
+const MAX_BOUNDARIES: usize = 100_000;
 /// The maximum number of listed overrides.
 const MAX_OVERRIDES: usize = 50;
 
@@ -150,8 +152,12 @@ impl Page<'_> {
         let until = now + TimeDelta::days(CALENDAR_DAYS);
         let mut calendar = PlanCalendar::new(Period::new(now, until).ok()?);
         let rows = self.view.rows_of(namespace).into_iter();
+        let mut boundaries = 0;
         for plan in rows.filter_map(|row| self.plan_of(row, until)) {
-            calendar.add(&plan);
+            boundaries += calendar.add(&plan);
+            if boundaries >= MAX_BOUNDARIES {
+                break;
+            }
         }
         Some(calendar.file(&format!("dayshift: {namespace}"), now))
     }

@@ -13,7 +13,7 @@ use crate::dashboard::{
         schedule::{DrawnPlan, figures_table},
         sentence::schedule_text,
     },
-    trial::{Trial, TrialContext},
+    trial::{MAX_NAMES, Trial, TrialContext},
     view::Row,
     week_figures::seven_days,
 };
@@ -22,8 +22,6 @@ use crate::dashboard::{
 const MAX_TRIED: usize = 1_000;
 /// The maximum number of present schedules that are drawn.
 const MAX_DRAWN: usize = 6;
-/// The maximum number of workloads that are named in a list.
-const MAX_NAMES: usize = 20;
 
 impl Page<'_> {
     /// Renders the page of a namespace on which another schedule is tried.
