@@ -2,7 +2,14 @@
 //! `/readyz` and `/metrics`.
 
 use std::{
-    collections::VecDeque, convert::Infallible, fmt::Write as _, pin::pin, sync::Arc,
+    collections::VecDeque,
+    convert::Infallible,
+    fmt::Write as _,
+    pin::pin,
+    sync::{
+        Arc, Mutex as StdMutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -11,7 +18,7 @@ use http::{
     HeaderValue, Method, Response, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE},
 };
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use hyper::{
     Request,
     body::{Bytes, Incoming},
@@ -30,6 +37,9 @@ use tokio::{
 /// The maximum number of connections. One more closes the oldest, so a client with many connections cannot
 /// keep probes from being answered.
 const MAX_CONNECTIONS: usize = 64;
+/// The maximum size of all responses in memory that clients have not read, in bytes. A further response closes the
+/// oldest connections with such a response.
+const MAX_UNREAD: usize = 16 << 20;
 /// The pause after a failed accept, for example because file descriptors have run out.
 const RECOVERY: Duration = Duration::from_millis(100);
 
@@ -56,18 +66,24 @@ where
     F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
     let mut shutdown = pin!(shutdown);
-    let mut open = Connections::default();
+    let closing = ClosesConnections(Connections::default());
+    let open = &closing.0;
     loop {
         tokio::select! {
             ended = &mut shutdown => return ended,
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
-                    let handler = handler.clone();
+                    let (handler, open_here) = (handler.clone(), open.clone());
+                    let unread = Unread::default();
+                    let unread_here = Arc::clone(&unread);
                     let answer = move |mut request: Request<Incoming>| {
                         request.extensions_mut().insert(peer);
-                        handler(request)
+                        let (answer, open) = (handler(request), open_here.clone());
+                        let unread = Arc::clone(&unread_here);
+                        async move { open.count(&unread, answer.await) }
                     };
-                    open.admit(spawn(serve_connection(stream, answer)).abort_handle());
+                    let task = spawn(serve_connection(stream, answer)).abort_handle();
+                    open.admit(OpenConnection { task, unread });
                 }
                 Err(error) => {
                     tracing::debug!(%error, "could not accept a connection");
@@ -78,27 +94,97 @@ where
     }
 }
 
-/// The open connections, oldest first. Dropping closes them.
-#[derive(Default)]
-struct Connections(VecDeque<AbortHandle>);
+/// The bytes of the responses of a connection that are still in memory.
+type Unread = Arc<AtomicUsize>;
+
+/// The open connections, oldest first.
+#[derive(Clone, Default)]
+struct Connections(Arc<StdMutex<VecDeque<OpenConnection>>>);
+
+struct OpenConnection {
+    task: AbortHandle,
+    unread: Unread,
+}
 
 impl Connections {
-    fn admit(&mut self, newest: AbortHandle) {
-        self.0.retain(|connection| !connection.is_finished());
-        if self.0.len() == MAX_CONNECTIONS
-            && let Some(oldest) = self.0.pop_front()
+    fn open(&self) -> MutexGuard<'_, VecDeque<OpenConnection>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn admit(&self, newest: OpenConnection) {
+        let mut open = self.open();
+        open.retain(|connection| !connection.task.is_finished());
+        if open.len() == MAX_CONNECTIONS
+            && let Some(oldest) = open.pop_front()
         {
-            oldest.abort();
+            oldest.task.abort();
         }
-        self.0.push_back(newest);
+        open.push_back(newest);
+    }
+
+    /// Counts a response of the connection with these `unread` bytes until it has been sent. Closes other
+    /// connections if there is too much.
+    fn count(&self, unread: &Unread, response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+        let response = response.map(|mut body| {
+            // The body is one frame, which never waits.
+            let frame = body.frame().now_or_never().flatten().and_then(Result::ok);
+            let bytes = frame.and_then(|frame| frame.into_data().ok());
+            let counted = CountedBytes::new(bytes.unwrap_or_default(), unread);
+            Full::new(Bytes::from_owner(counted))
+        });
+        let open = self.open();
+        let of = |connection: &OpenConnection| connection.unread.load(Ordering::Relaxed);
+        let mut all: usize = open.iter().map(of).sum();
+        let others = open.iter();
+        for other in others.filter(|other| !Arc::ptr_eq(&other.unread, unread)) {
+            if all <= MAX_UNREAD {
+                break;
+            }
+            if of(other) > 0 {
+                all -= of(other);
+                other.task.abort();
+            }
+        }
+        response
     }
 }
 
-impl Drop for Connections {
+/// Closes all connections when it is dropped.
+struct ClosesConnections(Connections);
+
+impl Drop for ClosesConnections {
     fn drop(&mut self) {
-        for connection in &self.0 {
-            connection.abort();
+        for connection in &*self.0.open() {
+            connection.task.abort();
         }
+    }
+}
+
+/// The bytes of a response, counted until they are dropped.
+struct CountedBytes {
+    bytes: Bytes,
+    unread: Unread,
+}
+
+impl CountedBytes {
+    fn new(bytes: Bytes, unread: &Unread) -> Self {
+        unread.fetch_add(bytes.len(), Ordering::Relaxed);
+        Self {
+            bytes,
+            unread: Arc::clone(unread),
+        }
+    }
+}
+
+impl AsRef<[u8]> for CountedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for CountedBytes {
+    fn drop(&mut self) {
+        self.unread.fetch_sub(self.bytes.len(), Ordering::Relaxed);
     }
 }
 
@@ -287,9 +373,9 @@ mod tests {
     };
 
     use dayshift_controller::{Condition, Telemetry};
-    use http_body_util::BodyExt;
     use tokio::{
-        io::ReadBuf,
+        io::{AsyncReadExt as _, AsyncWriteExt as _, ReadBuf},
+        net::TcpStream,
         time::{Interval, interval},
     };
 
@@ -492,5 +578,43 @@ mod tests {
             let body = answer.into_body().collect().await.unwrap().to_bytes();
             assert_eq!(body, expected);
         }
+    }
+
+    /// Everyone who can reach the port can request large responses and not read them.
+    #[tokio::test]
+    async fn unread_responses_close_the_oldest_connections() {
+        const LARGE: usize = MAX_UNREAD / 2 - 1_000;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let handler = |request: Request<Incoming>| async move {
+            let size = if request.uri().path() == METRICS {
+                LARGE
+            } else {
+                1
+            };
+            Response::new(Full::new(Bytes::from(vec![b'x'; size])))
+        };
+        let server = spawn(serve_with(listener, handler, std::future::pending::<()>()));
+        let get = async |path: &str| {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut begin = [0; 15];
+            stream.read_exact(&mut begin).await.unwrap();
+            assert_eq!(&begin, b"HTTP/1.1 200 OK");
+            stream
+        };
+        let mut hoard = Vec::new();
+        for _ in 0..20 {
+            hoard.push(get(METRICS).await);
+        }
+        get("/healthz").await;
+        let mut complete = Vec::new();
+        for stream in &mut hoard {
+            let mut body = vec![0; LARGE];
+            complete.push(stream.read_exact(&mut body).await.is_ok());
+        }
+        assert_eq!(complete, [[false; 18].as_slice(), &[true; 2]].concat());
+        server.abort();
     }
 }
