@@ -33,6 +33,9 @@ const MAX_TRIES: u32 = 5;
 /// The interval between two Events while starts and stops wait.
 const TRICKLE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How long starts and stops that wait delay Events. Those of one namespace might never end.
+const MAX_BUSY: Duration = Duration::from_secs(120);
+
 /// An Event to be sent.
 pub(crate) struct PendingEvent {
     pub(crate) object: EventObject,
@@ -54,9 +57,10 @@ pub(crate) struct Recorder {
     server: Breaker,
     /// The backoff of the Events in each namespace.
     namespaces: PrunedMap<Arc<str>, Backoff>,
-    /// When starts and stops began to wait, or when the last Event was sent since then. `None` if none
-    /// waits.
+    /// When starts and stops began to wait; `None` if none waits.
     busy_since: Option<Duration>,
+    /// That time, or when the last Event was sent since then.
+    last_trickle: Duration,
     is_dry_run: bool,
     random: fastrand::Rng,
     telemetry: Arc<Telemetry>,
@@ -70,6 +74,7 @@ impl Recorder {
             server: Breaker::new(SLOTS),
             namespaces: PrunedMap::default(),
             busy_since: None,
+            last_trickle: Duration::ZERO,
             is_dry_run: settings.dry_run,
             random: fastrand::Rng::with_seed(settings.seed),
             telemetry,
@@ -96,6 +101,9 @@ impl Recorder {
 
     /// Sets whether starts or stops wait now.
     pub(crate) fn set_busy(&mut self, is_busy: bool, now: Now) {
+        if self.busy_since.is_none() {
+            self.last_trickle = now.elapsed;
+        }
         self.busy_since = self.busy_since.or(Some(now.elapsed)).filter(|_| is_busy);
     }
 
@@ -103,7 +111,7 @@ impl Recorder {
     pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<EventAttempt> {
         let window = self.server.window();
         let limits = limits(Class::Event, window, WaitingTransitions::None);
-        let waits_for_others = self.next_trickle() > Some(now.elapsed);
+        let waits_for_others = self.next_trickle(now) > Some(now.elapsed);
         if !slots.has_free_slot(Class::Event, limits)
             || !self.server.may_send(now)
             || waits_for_others
@@ -117,7 +125,7 @@ impl Recorder {
                     .get(namespace)
                     .is_some_and(|backoff| backoff.is_active(now))
         })?;
-        self.busy_since = self.busy_since.map(|_| now.elapsed);
+        self.last_trickle = now.elapsed;
         Some(attempt)
     }
 
@@ -170,13 +178,15 @@ impl Recorder {
             return None;
         }
         let namespaces = self.namespaces.entries.values().filter_map(Backoff::until);
-        let all = [self.next_trickle(), self.server.until()].into_iter();
+        let all = [self.next_trickle(now), self.server.until()].into_iter();
         let all = all.flatten().chain(namespaces);
         all.filter(|at| *at > now.elapsed).min()
     }
 
-    fn next_trickle(&self) -> Option<Duration> {
-        self.busy_since.map(|since| since + TRICKLE_INTERVAL)
+    /// When the next Event can be sent; `None` if neither starts nor stops delay it.
+    fn next_trickle(&self, now: Now) -> Option<Duration> {
+        let since = self.busy_since.filter(|since| now.since(*since) < MAX_BUSY);
+        since.map(|_| self.last_trickle + TRICKLE_INTERVAL)
     }
 
     /// The number of queued Events.
@@ -238,6 +248,23 @@ mod tests {
         assert!(recorder.pop(&slots, Now::at_second(11)).is_none());
         recorder.set_busy(false, Now::at_second(11));
         assert!(recorder.pop(&slots, Now::at_second(11)).is_some());
+    }
+
+    /// A user can set boundaries faster than dayshift can apply them.
+    #[test]
+    fn starts_and_stops_that_never_end_delay_events_for_two_minutes() {
+        let (mut recorder, _) = recorder();
+        let slots = Slots::default();
+        for _ in 0..300 {
+            record(&mut recorder, "dev");
+        }
+        let mut sent_at = |second: u64| {
+            let now = Now::at_second(second);
+            recorder.set_busy(true, now);
+            (0..100).map_while(|_| recorder.pop(&slots, now)).count()
+        };
+        assert_eq!((10..130).map(&mut sent_at).sum::<usize>(), 119);
+        assert_eq!(sent_at(130), 100);
     }
 
     #[test]
