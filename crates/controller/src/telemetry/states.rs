@@ -40,7 +40,8 @@ impl States {
                     self.add_phase(phase);
                 }
                 let running = StoppedCapacity::new(object.replicas, object.footprint).replicas;
-                self.running_replicas += usize::try_from(running).unwrap_or_default();
+                let running = usize::try_from(running).unwrap_or(usize::MAX);
+                self.running_replicas = self.running_replicas.saturating_add(running);
             }
         }
         self.against_schedule += usize::from(object.is_against_schedule());
@@ -65,7 +66,7 @@ impl AddAssign<&Self> for States {
         self.invalid += more.invalid;
         self.excluded += more.excluded;
         self.against_schedule += more.against_schedule;
-        self.running_replicas += more.running_replicas;
+        self.running_replicas = self.running_replicas.saturating_add(more.running_replicas);
     }
 }
 
