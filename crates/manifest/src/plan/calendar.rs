@@ -244,7 +244,10 @@ mod tests {
         assert_eq!((excluded.first.len(), excluded.all), (MAX_NAMES, 200));
         let file = calendar.file("dev", from);
         let file = file.replace("\r\n ", "");
-        assert!(file.contains("SUMMARY:Start 8 workloads (dev)"), "{file:.1000}");
+        assert!(
+            file.contains("SUMMARY:Start 8 workloads (dev)"),
+            "{file:.1000}"
+        );
         assert!(file.contains("web-019 and 180 more"), "{file:.1000}");
         assert!(file.contains("DTSTART:20261120T180000Z"), "{file:.1000}");
     }
