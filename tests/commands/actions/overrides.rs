@@ -412,18 +412,6 @@ fn a_shorter_override_needs_the_shorten_flag() {
     ran.assert_err("it is paused; --shorten");
 }
 
-#[test]
-fn the_replaced_override_is_reported_with_its_author() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 0, OFFICE);
-    let _controller = Controller::on(&cluster);
-    let wake = |until: &str| cluster.dayshift(&["wake", "deploy/web", "--until", until]);
-    wake("2099-12-24T18:00+09:00");
-    let ran = wake("2099-12-24T20:00+09:00");
-    let replaced = "; it was awake until Thu 2099-12-24 18:00 JST";
-    ran.assert_out(replaced);
-}
-
 /// A later version can give its labels another meaning.
 #[test]
 fn commands_leave_the_state_of_a_later_version_unchanged() {

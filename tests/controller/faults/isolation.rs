@@ -286,19 +286,6 @@ fn hanging_events_of_one_namespace_do_not_delay_those_of_others() {
 }
 
 #[test]
-fn limits_a_retry_after_of_an_hour_to_a_minute() {
-    for asked in [3_600, u32::MAX] {
-        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
-        scenario.apply(deployment("web").replicas(3).stop("19:00"));
-        scenario.sleep_until("18:59");
-        let busy = Fault::Answer(Status::too_many_requests(asked));
-        scenario.api.fail_next(|line| line.verb == "patch", busy);
-        scenario.sleep_until("19:02");
-        assert_eq!(scenario.replicas("web"), 0, "{asked}");
-    }
-}
-
-#[test]
 fn one_object_probes_a_missing_permission() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:09 UTC");
     for number in 0..50 {
