@@ -15,7 +15,7 @@ fn preview(name: &str) -> DeploymentBuilder {
 
 /// Friday, 10:00.
 fn friday() -> Sandbox {
-    Sandbox::at("2026-11-20 10:00 UTC")
+    Sandbox::of_deployments_at("2026-11-20 10:00 UTC")
 }
 
 fn next(scenario: &Sandbox, name: &str) -> Option<String> {
@@ -160,7 +160,7 @@ fn a_stop_by_the_timer_is_announced() {
 
 #[test]
 fn a_stateful_set_records_its_first_revision_later_and_restarts_at_the_next() {
-    let scenario = friday();
+    let scenario = Sandbox::at("2026-11-20 10:00 UTC");
     scenario.apply(stateful_set("db").annotation("dayshift/stop-after", "8h"));
     scenario.settle();
     let roll = |revision: &str| {

@@ -111,7 +111,8 @@ fn each_of_many_failed_transitions_is_overdue_until_it_succeeds() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for number in 0..600 {
         let web = deployment(&format!("web-{number}"));
-        scenario.apply(web.replicas(1).hours("Mon-Fri 09:00-19:00"));
+        let web = web.replicas(1).hours("Mon-Fri 09:00-19:00");
+        scenario.api.apply(web.into()).unwrap();
     }
     scenario.sleep_until("18:59");
     let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));

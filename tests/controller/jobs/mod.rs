@@ -14,7 +14,7 @@ pub(crate) use cluster::{job_of, make};
 
 #[test]
 fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["report-1", "report-2"]);
     scenario.sleep_until("18:59");
     assert_eq!(
@@ -27,7 +27,7 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
         assert_eq!(api.suspended(name), (json!(true), json!(api.uid)), "{name}");
     }
     let events = [
-        "Stopped: suspended until Mon 09:00",
+        "Stopped: suspended until Fri 09:00",
         "JobsSuspended: suspended 2 Jobs: report-1, report-2",
     ];
     assert_eq!(
@@ -37,7 +37,7 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
         scenario.reported("report")
     );
     assert_eq!(scenario.job_requests("patch"), 2);
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     for name in ["report-1", "report-2"] {
         assert_eq!(api.suspended(name), (json!(false), json!(null)), "{name}");
     }
@@ -48,18 +48,18 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
     );
     assert_eq!(scenario.job_requests("patch"), 4);
     // One when the controller starts, one at the stop, one some time after it, and one at the start on
-    // Monday.
+    // Friday.
     assert_eq!(scenario.job_requests("list"), 4);
 }
 
 #[test]
 fn costs_no_request_without_stop_jobs() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
     make(&scenario, job_of(&scenario, "report", "report-1"));
     let no = cron_job("no").hours("Mon-Fri 09:00-19:00");
     scenario.apply(no.annotation("dayshift/stop-jobs", "false"));
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(job(&scenario, "report-1")["spec"]["suspend"], false);
     let asked = scenario.api.requests();
     assert!(asked.iter().all(|line| line.resource != "jobs"));
@@ -67,7 +67,7 @@ fn costs_no_request_without_stop_jobs() {
 
 #[test]
 fn lists_the_jobs_of_a_namespace_once() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let names: Vec<String> = (0..20).map(|it| format!("report-{it}")).collect();
     for name in &names {
         let job = format!("{name}-1");
@@ -84,14 +84,14 @@ fn lists_the_jobs_of_a_namespace_once() {
 /// Each controller acts on Jobs that the other has not changed yet.
 #[test]
 fn two_controllers_suspend_and_resume_each_job_once() {
-    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.start_controller(Settings::default());
     let names: Vec<String> = (0..30).map(|it| format!("report-{it}")).collect();
     let names: Vec<&str> = names.iter().map(|it| &**it).collect();
     let api = cron_job_with_jobs(&scenario, "report", &names);
     for (until, expected) in [
         ("19:05", (json!(true), json!(api.uid))),
-        ("2026-11-23 09:05", (json!(false), json!(null))),
+        ("2026-11-20 09:05", (json!(false), json!(null))),
     ] {
         scenario.sleep_until(until);
         for name in &names {
@@ -106,7 +106,7 @@ fn two_controllers_suspend_and_resume_each_job_once() {
 
 #[test]
 fn dry_run_reads_no_jobs() {
-    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
     scenario.start_with(|settings| settings.dry_run = true);
     let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     scenario.sleep_until("19:01");
@@ -116,7 +116,7 @@ fn dry_run_reads_no_jobs() {
 
 #[test]
 fn only_cron_jobs_have_jobs() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let web = || deployment("web").hours("09:00-19:00");
     scenario.apply(web().annotation("dayshift/stop-jobs", "true"));
     let error = scenario.error("web").unwrap();
@@ -142,7 +142,7 @@ fn only_cron_jobs_have_jobs() {
 /// Lost progress cannot be restored, so each CronJob must enable this itself.
 #[test]
 fn stop_jobs_is_not_inherited_from_the_namespace() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     for (key, text) in [("hours", "09:00-19:00"), ("stop-jobs", "true")] {
         let key = format!("dayshift/{key}");
         let set = scenario

@@ -7,19 +7,19 @@ use crate::sandbox::Sandbox;
 
 #[test]
 fn manually_suspended_job_stays_suspended() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["theirs", "ours"]);
     api.suspend("theirs", true);
     scenario.sleep_until("19:01");
     assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
     assert_eq!(api.suspended("ours"), (json!(false), json!(null)));
 }
 
 #[test]
 fn job_resumed_manually_while_stopped_keeps_running() {
-    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["urgent", "other"]);
     scenario.sleep_until("19:01");
     api.suspend("urgent", false);
@@ -29,7 +29,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
     scenario.sleep_until("23:00");
     assert_eq!(api.suspended("urgent").0, false);
     assert_eq!(api.suspended("other").0, true);
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(api.suspended("urgent"), (json!(false), json!(null)));
     assert!(
         scenario
@@ -44,7 +44,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
 /// The CronJob controller creates a Job for the time of the stop, because it has not observed the stop yet.
 #[test]
 fn suspends_a_job_created_at_the_time_of_the_stop() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &[]);
     scenario.sleep_until("19:00:03");
     make(&scenario, job_of(&scenario, "report", "late"));
@@ -55,7 +55,7 @@ fn suspends_a_job_created_at_the_time_of_the_stop() {
 /// As `kubectl create job --from=cronjob/report` does.
 #[test]
 fn job_created_manually_while_stopped_runs() {
-    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &[]);
     scenario.sleep_until("21:00");
     make(&scenario, job_of(&scenario, "report", "by-hand"));
@@ -67,7 +67,7 @@ fn job_created_manually_while_stopped_runs() {
 
 #[test]
 fn leaves_finished_and_foreign_jobs_unchanged() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["done", "failed"]);
     for (name, kind) in [("done", "Complete"), ("failed", "Failed")] {
         let conditions = json!({"conditions": [{"type": kind, "status": "True"}]});
@@ -98,7 +98,7 @@ fn leaves_finished_and_foreign_jobs_unchanged() {
 /// Its Jobs ran before the stop, so they are resumed even if the CronJob itself stays suspended.
 #[test]
 fn resumes_jobs_of_a_manually_suspended_cron_job() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     let suspend = json!({"spec": {"suspend": true}});
     scenario
@@ -107,7 +107,7 @@ fn resumes_jobs_of_a_manually_suspended_cron_job() {
         .unwrap();
     scenario.sleep_until("19:01");
     assert_eq!(api.suspended("report-1").0, true);
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(api.suspended("report-1").0, false);
     let report = scenario.api.get("CronJob", "dev", "report").unwrap();
     assert_eq!(report["spec"]["suspend"], true);
@@ -115,10 +115,10 @@ fn resumes_jobs_of_a_manually_suspended_cron_job() {
 
 #[test]
 fn wake_resumes_jobs_and_its_end_suspends_them() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     scenario.sleep_until("20:00");
-    let (key, until) = ("dayshift/wake-until", Some("2026-11-20T22:00:00Z"));
+    let (key, until) = ("dayshift/wake-until", Some("2026-11-19T22:00:00Z"));
     scenario
         .api
         .annotate_of("CronJob", "dev", "report", key, until)
@@ -133,7 +133,7 @@ fn wake_resumes_jobs_and_its_end_suspends_them() {
 #[test]
 fn resumes_all_jobs_if_the_annotation_is_removed() {
     for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {
-        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+        let scenario = Sandbox::at("2026-11-19 18:00 UTC");
         let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
         scenario.sleep_until("20:00");
         assert_eq!(api.suspended("report-1").0, true);
@@ -151,14 +151,14 @@ fn resumes_all_jobs_if_the_annotation_is_removed() {
             "{keys:?}"
         );
         let lists = scenario.job_requests("list");
-        scenario.sleep_until("2026-11-23 09:01");
+        scenario.sleep_until("2026-11-20 09:01");
         assert_eq!(scenario.job_requests("list"), lists, "{keys:?}");
     }
 }
 
 #[test]
 fn pause_while_stopped_leaves_jobs_unchanged() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     scenario.sleep_until("20:00");
     let (key, on) = ("dayshift/pause", Some("true"));
@@ -166,7 +166,7 @@ fn pause_while_stopped_leaves_jobs_unchanged() {
         .api
         .annotate_of("CronJob", "dev", "report", key, on)
         .unwrap();
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(api.suspended("report-1").0, true);
     scenario
         .api

@@ -21,11 +21,11 @@ fn is_patch_of_job(line: &RequestLine) -> bool {
 /// The controller is killed between two Jobs, once at the stop and once at the start.
 #[test]
 fn next_controller_completes_the_jobs_of_a_killed_one() {
-    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let api = cron_job_with_jobs(&scenario, "report", &["report-1", "report-2"]);
     for (kill, expected) in [
-        ("2026-11-20 19:00:20", json!(true)),
-        ("2026-11-23 09:00:20", json!(false)),
+        ("2026-11-19 19:00:20", json!(true)),
+        ("2026-11-20 09:00:20", json!(false)),
     ] {
         // When the controller is killed, the first Job is done and the second is not.
         scenario.api.on_request(|line| {

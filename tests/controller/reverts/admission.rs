@@ -15,7 +15,7 @@ fn never_below_two(scenario: &Sandbox) {
 
 #[test]
 fn reports_a_stop_that_admission_changed() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(web("web"));
     never_below_two(&scenario);
     let (_guard, log) = logged();
@@ -31,9 +31,9 @@ fn reports_a_stop_that_admission_changed() {
     let log = std::fs::read_to_string(log.path()).unwrap();
     assert!(log.contains("from=3 to=2"), "{log}");
     // It is reported each time, and the saved count is restored.
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(scenario.replicas("web"), 3);
-    scenario.sleep_until("2026-11-23 19:01");
+    scenario.sleep_until("2026-11-20 19:01");
     assert_eq!(
         reported(&scenario, "web"),
         [wanted],
@@ -43,7 +43,7 @@ fn reports_a_stop_that_admission_changed() {
 
 #[test]
 fn reports_once_that_enforce_is_overruled() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let forced = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
     scenario.apply(forced.annotation("dayshift/enforce", "true"));
     never_below_two(&scenario);

@@ -49,7 +49,7 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
 fn the_operator_of_a_scheduled_owner_causes_no_warning() {
     let version = "db.example.com/v1";
     for (is_scheduled, expected) in [(true, 0), (false, 1)] {
-        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let mut scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
         let api = &scenario.api;
         api.serve_custom("db.example.com", "v1", "caches", "Cache");
         let annotations = match is_scheduled {
@@ -80,7 +80,7 @@ fn the_operator_of_a_scheduled_owner_causes_no_warning() {
             scenario.settle();
         };
         merge(Writer::new("cache-operator"), &owned);
-        scenario.sleep_until("2026-11-23 09:00:10");
+        scenario.sleep_until("2026-11-20 09:00:10");
         let count = |scenario: &Sandbox| {
             let object = scenario.api.get("StatefulSet", "dev", "db").unwrap();
             object["spec"]["replicas"].as_u64()
@@ -232,7 +232,7 @@ fn reads_only_reverts_within_the_window() {
 
 #[test]
 fn window_of_zero_disables_revert_lookups() {
-    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
     scenario.start_with(|settings| settings.revert_window = Duration::ZERO);
     scenario.apply(web("web"));
     scenario.sleep_until("19:00:01");
@@ -244,7 +244,7 @@ fn window_of_zero_disables_revert_lookups() {
 
 #[test]
 fn reports_a_resumed_cron_job_with_its_field() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
     scenario.sleep_until("19:00:01");
     let patch = json!({"spec": {"suspend": false}});
@@ -286,7 +286,7 @@ fn names_a_manager_that_also_removes_the_labels() {
 /// The controller remembers only the last manager, so the first manager is reported again after another one.
 #[test]
 fn reports_a_revert_again_only_after_another_manager() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(
         deployment("web")
             .replicas(3)
@@ -323,7 +323,7 @@ fn reports_a_revert_again_only_after_another_manager() {
 
 #[test]
 fn enforce_corrects_three_times_and_then_names_the_manager() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(web("web").annotation("dayshift/enforce", "true"));
     scenario.sleep_until("19:00:01");
     scenario.api.forget_requests();
@@ -343,7 +343,7 @@ fn enforce_corrects_three_times_and_then_names_the_manager() {
 /// Two controllers: neither takes the other for a conflicting manager.
 #[test]
 fn another_dayshift_is_not_a_conflicting_manager() {
-    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
     scenario.start_controller(Settings::default());
     scenario.start_controller(Settings::default());
     scenario.apply(deployment("web").replicas(3).hours("19:02-19:00"));

@@ -13,12 +13,12 @@ use crate::sandbox::{Sandbox, deployment};
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 const QUOTA: &str = "pods \"web-1\" is forbidden: exceeded quota: team, requested: pods=1";
 
-/// Three replicas of `web` that were started on Monday at 09:00, a second ago.
+/// Three replicas of `web` that were started on Friday at 09:00, a second ago.
 fn monday() -> Sandbox {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     shows(&scenario, 3, &json!([]));
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     assert_eq!(scenario.replicas("web"), 3);
     scenario
 }
@@ -119,7 +119,7 @@ fn reports_nothing_if_ready_in_time_or_stopped_again() {
     scenario.sleep_until("09:20");
     let scenario_of_a_sleep = monday();
     shows(&scenario_of_a_sleep, 0, &json!([]));
-    scenario_of_a_sleep.annotate("web", "sleep-until", Some("2026-11-23 12:00"));
+    scenario_of_a_sleep.annotate("web", "sleep-until", Some("2026-11-20 12:00"));
     scenario_of_a_sleep.sleep_until("09:20");
     for scenario in [scenario, scenario_of_a_sleep] {
         assert_eq!(
@@ -132,7 +132,7 @@ fn reports_nothing_if_ready_in_time_or_stopped_again() {
 #[test]
 fn status_from_before_the_start_is_not_ready() {
     let scenario = monday();
-    // The status shows 3 of 3 ready, as on Friday.
+    // The status shows 3 of 3 ready, as on Thursday.
     scenario.sleep_until("09:10:01");
     assert_eq!(reported(&scenario).len(), 1);
 }

@@ -14,14 +14,14 @@ use crate::sandbox::{Sandbox, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// `web` depends on `db`; both are stopped on Friday evening.
+/// `web` depends on `db`; both are stopped on Thursday evening.
 fn app_and_database() -> Sandbox {
     evening(&[("web", "deploy/db"), ("db", "")])
 }
 
-/// Three replicas of each, stopped on Friday evening, with these dependencies.
+/// Three replicas of each, stopped on Thursday evening, with these dependencies.
 fn evening(objects: &[(&str, &str)]) -> Sandbox {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     for (name, after) in objects {
         let mut object = deployment(name).replicas(3).hours(OFFICE);
         if !after.is_empty() {
@@ -81,7 +81,7 @@ fn wake_starts_as_soon_as_its_dependency_is_ready() {
         let scenario = evening(&[("web", "deploy/db; deploy/logs"), ("db", ""), ("logs", "")]);
         let woken = scenario.now();
         for name in ["db", "web"] {
-            scenario.annotate(name, "wake-until", Some("2026-11-21 12:00"));
+            scenario.annotate(name, "wake-until", Some("2026-11-20 05:00"));
         }
         scenario.pass(Duration::from_secs(after));
         assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
@@ -99,7 +99,7 @@ fn a_429_response_to_a_released_start_delays_the_others() {
     let names: Vec<_> = (0..20).map(|number| format!("web-{number:02}")).collect();
     let apps = names.iter().map(|name| (&**name, "deploy/db"));
     let scenario = evening(&[("db", "")].into_iter().chain(apps).collect::<Vec<_>>());
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     assert_eq!(waiting(&scenario), "20");
     scenario.api.forget_requests();
     let freed = scenario.now();
@@ -110,7 +110,7 @@ fn a_429_response_to_a_released_start_delays_the_others() {
     ready(&scenario, "db", 3);
     let patches = scenario.requests("patch");
     assert_eq!(patches.iter().filter(|it| it.at == freed).count(), 1);
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     assert!(names.iter().all(|name| scenario.replicas(name) == 3));
 }
 
@@ -118,7 +118,7 @@ fn a_429_response_to_a_released_start_delays_the_others() {
 fn starts_within_milliseconds_of_its_dependency_being_ready() {
     let scenario = app_and_database();
     let before = sent(&scenario);
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
     assert_eq!(waiting(&scenario), "1");
     for count in 0..3 {
@@ -154,7 +154,7 @@ fn starts_without_a_late_dependency_and_reports_it() {
         ("db", ""),
         ("cache", ""),
     ]);
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     ready(&scenario, "db", 3);
     ready(&scenario, "cache", 2);
     scenario.sleep_until("09:04:59");
@@ -176,7 +176,7 @@ fn starts_without_a_late_dependency_and_reports_it() {
 #[test]
 fn restarted_controller_continues_the_same_wait() {
     let mut scenario = app_and_database();
-    for time in ["2026-11-23 09:04", "09:09:50"] {
+    for time in ["2026-11-20 09:04", "09:09:50"] {
         scenario.sleep_until(time);
         scenario.kill_controllers();
         scenario.start_controller(Settings::default());
@@ -197,7 +197,7 @@ fn restarted_controller_continues_the_same_wait() {
 fn two_controllers_start_a_workload_once() {
     let mut scenario = app_and_database();
     scenario.start_controller(Settings::default());
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     ready(&scenario, "db", 3);
     scenario.pass(Duration::from_secs(5));
     let starts = scenario.events("web");
@@ -209,14 +209,14 @@ fn two_controllers_start_a_workload_once() {
 #[test]
 fn stop_edit_pause_or_removal_ends_a_wait() {
     for (key, text) in [
-        ("sleep-until", Some("2026-11-23 12:00")),
+        ("sleep-until", Some("2026-11-20 12:00")),
         ("pause", Some("true")),
         ("hours", Some("Mon-Fri 11:00-19:00")),
         ("hours", None),
         ("exclude", Some("true")),
     ] {
         let scenario = app_and_database();
-        scenario.sleep_until("2026-11-23 09:02");
+        scenario.sleep_until("2026-11-20 09:02");
         scenario.annotate("web", key, text);
         assert_eq!(waiting(&scenario), "0", "{key}");
         ready(&scenario, "db", 3);
@@ -229,7 +229,7 @@ fn stop_edit_pause_or_removal_ends_a_wait() {
     }
     let scenario = evening(&[("web", "deploy/db, 6h"), ("db", "")]);
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-10:00"));
-    scenario.sleep_until("2026-11-23 09:59");
+    scenario.sleep_until("2026-11-20 09:59");
     assert_eq!(waiting(&scenario), "1");
     scenario.sleep_until("10:01");
     ready(&scenario, "db", 3);
@@ -249,9 +249,9 @@ fn stop_edit_pause_or_removal_ends_a_wait() {
 fn wakes_and_ends_of_sleeps_wait_too() {
     let scenario = app_and_database();
     // A command writes one workload after the other; the database is last.
-    scenario.annotate("web", "wake-until", Some("2026-11-21 12:00"));
+    scenario.annotate("web", "wake-until", Some("2026-11-20 05:00"));
     scenario.pass(Duration::from_secs(2));
-    scenario.annotate("db", "wake-until", Some("2026-11-21 12:00"));
+    scenario.annotate("db", "wake-until", Some("2026-11-20 05:00"));
     scenario.pass(Duration::from_secs(60));
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
     ready(&scenario, "db", 3);
@@ -259,10 +259,10 @@ fn wakes_and_ends_of_sleeps_wait_too() {
         (scenario.replicas("web"), is_nothing_reported(&scenario)),
         (3, true)
     );
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     ready(&scenario, "db", 3);
     for name in ["web", "db"] {
-        scenario.annotate(name, "sleep-until", Some("2026-11-23 12:00"));
+        scenario.annotate(name, "sleep-until", Some("2026-11-20 12:00"));
     }
     scenario.sleep_until("12:05");
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
@@ -280,7 +280,7 @@ fn one_observation_of_readiness_is_enough() {
         ("db", ""),
         ("cache", ""),
     ]);
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     for change in 0..200 {
         ready(&scenario, "db", 3 * (change % 2));
         scenario.pass(Duration::from_millis(10));
@@ -298,17 +298,18 @@ fn one_observation_of_readiness_is_enough() {
 
 #[test]
 fn hundreds_of_waiting_starts_cost_no_request() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     scenario.apply(deployment("db").replicas(3).hours(OFFICE));
     for number in 0..500 {
         let web = deployment(&format!("web-{number}"))
             .replicas(1)
             .hours(OFFICE);
-        scenario.apply(web.annotation("dayshift/after", "deploy/db"));
+        let web = web.annotation("dayshift/after", "deploy/db");
+        scenario.api.apply(web.into()).unwrap();
     }
-    scenario.sleep_until("2026-11-23 08:59");
+    scenario.sleep_until("2026-11-20 08:59");
     let before = sent(&scenario);
-    scenario.sleep_until("2026-11-23 09:05");
+    scenario.sleep_until("2026-11-20 09:05");
     assert_eq!(
         (waiting(&scenario).as_str(), sent(&scenario) - before),
         ("500", 1)

@@ -27,12 +27,12 @@ fn reports_an_unsatisfiable_dependency_at_once() {
         (
             "deploy/db",
             Some(("hours", "Mon-Fri 13:00-19:00")),
-            "deploy/db, which is stopped until Mon 2026-11-23 13:00:00 UTC",
+            "deploy/db, which is stopped until Fri 2026-11-20 13:00:00 UTC",
         ),
         (
             "deploy/db",
-            Some(("sleep-until", "2026-11-23 12:00")),
-            "deploy/db, which is stopped until Mon 2026-11-23 12:00:00 UTC",
+            Some(("sleep-until", "2026-11-20 12:00")),
+            "deploy/db, which is stopped until Fri 2026-11-20 12:00:00 UTC",
         ),
         (
             "deploy/db",
@@ -44,7 +44,7 @@ fn reports_an_unsatisfiable_dependency_at_once() {
         if let Some((key, text)) = edit {
             scenario.annotate("db", key, Some(text));
         }
-        scenario.sleep_until("2026-11-23 09:00:01");
+        scenario.sleep_until("2026-11-20 09:00:01");
         assert_eq!(scenario.replicas("web"), 3, "{why}");
         assert_eq!(reported(&scenario), [format!("web: started without {why}")]);
     }
@@ -54,7 +54,7 @@ fn reports_an_unsatisfiable_dependency_at_once() {
 fn waits_for_a_dependency_that_starts_slightly_later() {
     let scenario = evening(&[("web", "deploy/db"), ("db", "")]);
     scenario.annotate("db", "hours", Some("Mon-Fri 09:08-19:00"));
-    scenario.sleep_until("2026-11-23 09:08:01");
+    scenario.sleep_until("2026-11-20 09:08:01");
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (3, 0));
     ready(&scenario, "db", 3);
     assert_eq!(
@@ -72,7 +72,7 @@ fn reports_dependency_cycles_and_does_not_wait() {
         let mut objects = circle.to_vec();
         objects.push(("web", "deploy/a"));
         let scenario = evening(&objects);
-        scenario.sleep_until("2026-11-23 09:00:01");
+        scenario.sleep_until("2026-11-20 09:00:01");
         for (name, needed) in circle {
             assert_eq!(scenario.replicas(name), 3);
             let expected = format!("{name}: started without {needed}, which waits for this one");
@@ -95,7 +95,7 @@ fn reports_dependency_cycles_and_does_not_wait() {
 #[test]
 fn stops_waiting_for_a_deleted_dependency() {
     let scenario = app_and_database();
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     scenario.api.delete("dev", "db").unwrap();
     scenario.settle();
     assert_eq!(scenario.replicas("web"), 3);
@@ -107,7 +107,7 @@ fn stops_waiting_for_a_deleted_dependency() {
 #[test]
 fn waits_for_a_recreated_dependency() {
     let scenario = app_and_database();
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     // As `kubectl replace --force` does, observed by a watch that missed the deletion.
     scenario.apply(deployment("db").replicas(3).hours(OFFICE));
     scenario.settle();
@@ -121,7 +121,7 @@ fn waits_for_a_recreated_dependency() {
 #[test]
 fn waits_for_a_dependency_without_a_schedule() {
     for namespace_defaults in [true, false] {
-        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let mut scenario = Sandbox::empty_at("2026-11-17 18:00 UTC");
         scenario.start_with(|settings| settings.scope.namespace_defaults = namespace_defaults);
         scenario.apply(deployment("db").replicas(3));
         ready(&scenario, "db", 3);
@@ -131,7 +131,7 @@ fn waits_for_a_dependency_without_a_schedule() {
                 .hours(OFFICE)
                 .annotation("dayshift/after", "deploy/db"),
         );
-        scenario.sleep_until("2026-11-23 08:59");
+        scenario.sleep_until("2026-11-18 08:59");
         ready(&scenario, "db", 1);
         scenario.sleep_until("09:05");
         assert_eq!(scenario.replicas("web"), 0);
@@ -142,7 +142,7 @@ fn waits_for_a_dependency_without_a_schedule() {
         );
         scenario.sleep_until("20:00");
         scenario.scale("db", 0);
-        scenario.sleep_until("2026-11-24 09:00:01");
+        scenario.sleep_until("2026-11-19 09:00:01");
         let why = "web: started without deploy/db, which is stopped, and no schedule starts it";
         assert_eq!(
             (scenario.replicas("web"), reported(&scenario)),
@@ -153,7 +153,7 @@ fn waits_for_a_dependency_without_a_schedule() {
 
 #[test]
 fn namespace_dependency_applies_to_all_but_itself() {
-    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-19 18:00 UTC");
     let namespace = json!({
         "apiVersion": "v1", "kind": "Namespace",
         "metadata": {"name": "dev", "annotations": {
@@ -164,7 +164,7 @@ fn namespace_dependency_applies_to_all_but_itself() {
     for name in ["db", "cache", "web", "api"] {
         scenario.apply(deployment(name).replicas(3));
     }
-    scenario.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-20 09:01");
     let running =
         |scenario: &Sandbox| ["db", "cache", "web", "api"].map(|it| scenario.replicas(it));
     assert_eq!(running(&scenario), [3, 3, 0, 0]);

@@ -24,14 +24,14 @@ fn settings(namespaces: &[&str]) -> Settings {
 
 /// A cluster whose API server has EndpointSlices.
 fn cluster() -> Sandbox {
-    let scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
     let (group, plural) = ("discovery.k8s.io", "endpointslices");
     let api = &scenario.api;
     api.serve_custom(group, "v1", plural, "EndpointSlice");
     scenario
 }
 
-/// `web` is stopped on Friday evening, and depends on `svc/db`.
+/// `web` is stopped on Thursday evening, and depends on `svc/db`.
 fn evening(settings: Settings) -> Sandbox {
     let mut scenario = cluster();
     scenario.start_controller(settings);
@@ -69,7 +69,7 @@ fn starts_within_milliseconds_of_a_ready_endpoint() {
         let scenario = evening(settings(&[]));
         show(&scenario, slice("db-1", &[]));
         let before = sent(&scenario);
-        scenario.sleep_until("2026-11-23 09:02");
+        scenario.sleep_until("2026-11-20 09:02");
         show(&scenario, slice("db-2", &[Some(false)]));
         assert_eq!(
             (scenario.replicas("web"), waiting(&scenario)),
@@ -92,7 +92,7 @@ fn waits_for_a_service_until_the_timeout() {
     let mut stand_in = slice("db-dayshift", &[Some(true)]);
     stand_in["metadata"]["labels"][MANAGER] = "dayshift".into();
     show(&scenario, stand_in);
-    scenario.sleep_until("2026-11-23 09:05");
+    scenario.sleep_until("2026-11-20 09:05");
     scenario.kill_controllers();
     scenario.start_controller(settings(&["dev"]));
     scenario.sleep_until("09:09:59");
@@ -110,7 +110,7 @@ fn waits_for_a_service_until_the_timeout() {
 fn reports_a_missing_service_at_once() {
     let scenario = evening(settings(&[]));
     show(&scenario, slice("db-1", &[Some(false)]));
-    scenario.sleep_until("2026-11-23 09:02");
+    scenario.sleep_until("2026-11-20 09:02");
     assert_eq!(waiting(&scenario), "1");
     let gone = scenario.api.delete_of("EndpointSlice", "dev", "db-1");
     gone.unwrap();
@@ -141,12 +141,12 @@ fn starts_on_time_without_endpoint_permission_and_reports_it() {
         let web = deployment("web").replicas(3).hours(OFFICE);
         scenario.apply(web.annotation("dayshift/after", "svc/db"));
         scenario.apply(deployment("other").replicas(3).hours(OFFICE));
-        scenario.sleep_until("2026-11-23 08:59");
+        scenario.sleep_until("2026-11-20 08:59");
         let unwatched = scenario.telemetry.unwatched();
         let expected = ["cannot watch endpointslices.discovery.k8s.io: forbidden"];
         assert_eq!(unwatched, &expected[..usize::from(is_asked)]);
         assert_eq!(scenario.telemetry.ready(), Ok(()));
-        scenario.sleep_until("2026-11-23 09:00:01");
+        scenario.sleep_until("2026-11-20 09:00:01");
         assert_eq!(
             (scenario.replicas("web"), scenario.replicas("other")),
             (3, 3)

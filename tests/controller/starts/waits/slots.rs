@@ -15,7 +15,7 @@ fn at_most(count: usize) -> Settings {
     default_with(|settings| settings.max_starting = NonZeroUsize::new(count))
 }
 
-/// `web-1`, `web-2` and so on, stopped on Friday evening, with this limit of concurrent starts.
+/// `web-1`, `web-2` and so on, stopped on Thursday evening, with this limit of concurrent starts.
 fn evening(max: usize, count: usize) -> Sandbox {
     let names: Vec<_> = (1..=count).map(|number| format!("web-{number}")).collect();
     let objects = names.iter().map(|name| web(name));
@@ -23,11 +23,11 @@ fn evening(max: usize, count: usize) -> Sandbox {
 }
 
 fn evening_of(max: usize, objects: impl Iterator<Item = DeploymentBuilder>) -> Sandbox {
-    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
     scenario.api.namespace("test");
     scenario.start_controller(at_most(max));
     for object in objects {
-        scenario.apply(object);
+        scenario.api.apply(object.into()).unwrap();
     }
     scenario.sleep_until("19:01");
     scenario
@@ -57,7 +57,7 @@ fn overdue(scenario: &Sandbox) -> bool {
 fn next_start_follows_within_milliseconds_of_readiness() {
     let scenario = evening(2, 6);
     let before = sent(&scenario);
-    scenario.sleep_until("2026-11-23 09:05");
+    scenario.sleep_until("2026-11-20 09:05");
     assert_eq!(running(&scenario), ["web-1", "web-2"]);
     assert_eq!(
         (waiting(&scenario).as_str(), overdue(&scenario)),
@@ -92,11 +92,11 @@ fn next_start_follows_within_milliseconds_of_readiness() {
     assert!(metrics.contains("dayshift_boundaries_skipped_total 0"));
     assert_eq!(
         scenario.label("web-1", "last").unwrap(),
-        "2026-11-23T09.00.00Z"
+        "2026-11-20T09.00.00Z"
     );
     assert_eq!(
         scenario.label("web-5", "last").unwrap(),
-        "2026-11-23T09.05.00Z"
+        "2026-11-20T09.05.00Z"
     );
     scenario.sleep_until("19:01");
     assert_eq!(
@@ -110,7 +110,7 @@ fn next_start_follows_within_milliseconds_of_readiness() {
 fn start_that_has_just_got_its_slot_is_not_overdue() {
     let scenario = evening(1, 2);
     let (_guard, log) = logged();
-    scenario.sleep_until("2026-11-23 09:05");
+    scenario.sleep_until("2026-11-20 09:05");
     scenario
         .api
         .on_request(|line| (line.verb == "patch").then_some(Fault::Delay(Duration::from_secs(25))));
@@ -133,7 +133,7 @@ fn start_that_has_just_got_its_slot_is_not_overdue() {
 fn start_that_is_not_ready_in_time_releases_its_slot() {
     let scenario = evening(2, 5);
     scenario.annotate("web-1", "ready-within", Some("3m"));
-    scenario.sleep_until("2026-11-23 09:02:59");
+    scenario.sleep_until("2026-11-20 09:02:59");
     assert_eq!(running(&scenario), ["web-1", "web-2"]);
     for name in ["web-1", "web-2"] {
         ready(&scenario, name, 0);
@@ -156,11 +156,11 @@ fn start_that_is_not_ready_in_time_releases_its_slot() {
 fn namespaces_take_turns_and_user_requests_go_first() {
     let dev = (1..=4).map(|number| web(&format!("web-{number}")));
     let test = (1..=2).map(|number| web(&format!("test-{number}")).namespace("test"));
-    let asked = std::iter::once(deployment("mine").replicas(3).hours("Fri 18:00-19:00"));
+    let asked = std::iter::once(deployment("mine").replicas(3).hours("Thu 18:00-19:00"));
     let scenario = evening_of(1, dev.chain(test).chain(asked));
-    scenario.sleep_until("2026-11-23 09:00:30");
+    scenario.sleep_until("2026-11-20 09:00:30");
     assert_eq!(running(&scenario), ["web-1"]);
-    scenario.annotate("mine", "wake-until", Some("2026-11-23 12:30"));
+    scenario.annotate("mine", "wake-until", Some("2026-11-20 12:30"));
     scenario.pass(Duration::from_secs(1));
     assert_eq!(
         (running(&scenario).len(), waiting(&scenario).as_str()),
@@ -197,7 +197,7 @@ fn slots_of_one_namespace_are_released_for_others_in_time() {
     let more = (6..=9).map(|number| web(&format!("web-{number}")));
     let test = web("test-1").namespace("test").hours("Mon-Fri 09:05-19:00");
     let scenario = evening_of(5, slow.chain(more).chain(std::iter::once(test)));
-    scenario.sleep_until("2026-11-23 09:00:30");
+    scenario.sleep_until("2026-11-20 09:00:30");
     for number in 1..=5 {
         ready(&scenario, &format!("web-{number}"), 0);
     }
@@ -240,7 +240,7 @@ fn reports_waiting_starts_on_their_namespace() {
     let test = std::iter::once(web("test-1").namespace("test"));
     let scenario = evening_of(1, dev.chain(test));
     assert_eq!(starts_wait_events(&scenario), []);
-    scenario.sleep_until("2026-11-23 09:07");
+    scenario.sleep_until("2026-11-20 09:07");
     let entry = |at: &str, namespace: &str, starts: &str| {
         let text = format!("{starts} until fewer workloads are starting (--max-starting 1)");
         (at.to_owned(), namespace.to_owned(), text)
@@ -279,12 +279,12 @@ fn reports_waiting_starts_on_their_namespace() {
 #[test]
 fn stops_need_no_slot_and_end_a_wait() {
     let scenario = evening(1, 4);
-    scenario.sleep_until("2026-11-23 09:00:30");
+    scenario.sleep_until("2026-11-20 09:00:30");
     assert_eq!(waiting(&scenario), "3");
-    scenario.annotate("web-2", "sleep-until", Some("2026-11-23 12:00"));
+    scenario.annotate("web-2", "sleep-until", Some("2026-11-20 12:00"));
     scenario.annotate("web-3", "hours", Some("Mon-Fri 11:00-19:00"));
     assert_eq!(waiting(&scenario), "1");
-    scenario.annotate("web-1", "sleep-until", Some("2026-11-23 12:00"));
+    scenario.annotate("web-1", "sleep-until", Some("2026-11-20 12:00"));
     // Its slot is free at once.
     assert_eq!(
         (running(&scenario), waiting(&scenario)),
@@ -299,7 +299,7 @@ fn stops_need_no_slot_and_end_a_wait() {
 #[test]
 fn restarted_controller_counts_running_starts() {
     let mut scenario = evening(2, 6);
-    scenario.sleep_until("2026-11-23 09:00:30");
+    scenario.sleep_until("2026-11-20 09:00:30");
     ready(&scenario, "web-1", 3);
     assert_eq!(running(&scenario), ["web-1", "web-2", "web-3"]);
     for _ in 0..2 {
@@ -326,11 +326,11 @@ fn restarted_controller_counts_running_starts() {
 /// The list of StatefulSets arrives first; the list of Deployments, one of which is starting, arrives later.
 #[test]
 fn waits_for_complete_lists_before_it_grants_slots() {
-    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 18:00 UTC");
     scenario.start_controller(at_most(1));
     scenario.apply(web("web").hours("Mon-Fri 08:59-19:00"));
     scenario.apply(stateful_set("db").replicas(1).hours(OFFICE));
-    scenario.sleep_until("2026-11-23 09:00:30");
+    scenario.sleep_until("2026-11-20 09:00:30");
     let of_db = |scenario: &Sandbox| scenario.api.get("StatefulSet", "dev", "db").unwrap();
     assert_eq!(
         (running(&scenario).len(), waiting(&scenario).as_str()),
@@ -353,7 +353,7 @@ fn waits_for_complete_lists_before_it_grants_slots() {
 fn missed_starts_need_slots_too() {
     let mut scenario = evening(2, 6);
     scenario.kill_controllers();
-    scenario.sleep_until("2026-11-23 09:30");
+    scenario.sleep_until("2026-11-20 09:30");
     scenario.start_controller(at_most(2));
     scenario.sleep_until("09:39:59");
     assert_eq!(
@@ -371,7 +371,7 @@ fn missed_starts_need_slots_too() {
 fn kind_without_readiness_takes_no_slot() {
     let jobs = (1..=3).map(|number| cron_job(&format!("job-{number}")).hours(OFFICE));
     let scenario = evening_of(1, jobs.chain([web("web-1"), web("web-2")]));
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     let jobs = scenario.api.list("CronJob");
     assert!(jobs.iter().all(|it| it["spec"]["suspend"] == false));
     assert_eq!(
@@ -388,7 +388,7 @@ fn failed_start_holds_no_slot() {
         let denied = Status::denied_by_policy;
         fails.then(|| Fault::Answer(denied("apps", "deployments", "web-1", "nights", "no")))
     });
-    scenario.sleep_until("2026-11-23 09:00:05");
+    scenario.sleep_until("2026-11-20 09:00:05");
     assert_eq!(
         (running(&scenario), waiting(&scenario).as_str()),
         (vec!["web-2".to_owned()], "1")
@@ -399,7 +399,7 @@ fn failed_start_holds_no_slot() {
 fn start_that_waits_for_a_dependency_holds_no_slot() {
     let app = web("app").annotation("dayshift/after", "deploy/db");
     let scenario = evening_of(1, [app, web("db"), web("other")].into_iter());
-    scenario.sleep_until("2026-11-23 09:00:01");
+    scenario.sleep_until("2026-11-20 09:00:01");
     assert_eq!(
         (running(&scenario), waiting(&scenario).as_str()),
         (vec!["db".to_owned()], "2")
@@ -423,7 +423,7 @@ fn hundreds_of_starts_waiting_for_a_slot_cost_no_request() {
             .hours(OFFICE)
     });
     let scenario = evening_of(10, objects);
-    scenario.sleep_until("2026-11-23 08:59");
+    scenario.sleep_until("2026-11-20 08:59");
     let before = sent(&scenario);
     scenario.sleep_until("09:09:59");
     assert_eq!(
@@ -440,6 +440,6 @@ fn dry_run_needs_no_slots() {
         dry_run: true,
         ..at_most(1)
     });
-    scenario.sleep_until("2026-11-23 09:00:05");
+    scenario.sleep_until("2026-11-20 09:00:05");
     assert_eq!(waiting(&scenario), "0");
 }
