@@ -376,6 +376,31 @@ fn dependency_closure(package: &str) -> BTreeSet<String> {
     closure
 }
 
+/// Cargo does not run the examples of these crates.
+#[test]
+fn crates_without_doc_tests_have_no_examples() {
+    let mut manifests = vec![repository().join("Cargo.toml")];
+    for entry in fs::read_dir(repository().join("crates")).unwrap() {
+        manifests.push(entry.unwrap().path().join("Cargo.toml"));
+    }
+    let is_without = |manifest: &&PathBuf| {
+        let text = fs::read_to_string(manifest).unwrap();
+        text.contains("\ndoctest = false\n")
+    };
+    let without: Vec<_> = manifests.iter().filter(is_without).collect();
+    assert_eq!(without.len(), 6);
+    for manifest in without {
+        for file in rust_files(&manifest.with_file_name("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            let has_example = text.lines().any(|line| {
+                let line = line.trim_start();
+                ["/// ```", "//! ```"].iter().any(|it| line.starts_with(it))
+            });
+            assert!(!has_example, "{}", file.display());
+        }
+    }
+}
+
 #[test]
 fn pure_crates_depend_on_no_client_and_no_runtime() {
     let impure = ["hyper", "k8s-openapi", "kube-core", "tokio"];
