@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let profile = Profile::read();
     // The reliability tests wait for half of their time. In the full form they are measured, so fewer run at
     // once.
-    arguments.test_threads.get_or_insert(profile.pick(14, 8));
+    arguments.test_threads.get_or_insert(profile.pick(16, 8));
 
     let stage = Arc::new(Stage::default());
     let apart = Arc::new(stage.apart());
@@ -74,8 +74,9 @@ fn main() -> ExitCode {
     busy.extend(quantity_differential::trials(&stage));
     let trials = spread(trials, busy.into_iter());
     let reported = |which: fn(Plane) -> bool| {
+        // The last ones of the table are the longest.
         let cases: Vec<_> = cases.iter().filter(|it| which(it.plane)).collect();
-        cases.into_iter().map(|case| matrix.trial(*case))
+        cases.into_iter().rev().map(|case| matrix.trial(*case))
     };
     let trials = spread(trials, reported(|plane| plane == Plane::Shared));
     let parity = api_parity::scenarios();
@@ -106,9 +107,10 @@ fn includes_nightly(arguments: &Arguments, profile: Profile) -> bool {
     is_full() || profile == Profile::Full || arguments.filter.is_some()
 }
 
-/// Distributes the few evenly among the others, the first one at the beginning.
+/// Distributes the few evenly among the first two thirds of the others, the first one at the beginning. The rest of the
+/// others take a few seconds each, so all threads end at about the same time.
 fn spread(mut others: Vec<Trial>, few: impl ExactSizeIterator<Item = Trial>) -> Vec<Trial> {
-    let between = others.len() / few.len().max(1);
+    let between = others.len() * 2 / 3 / few.len().max(1);
     for (index, each) in few.enumerate() {
         others.insert(index * (between + 1), each);
     }

@@ -38,7 +38,8 @@ fn killed(place: &Place<'_>) -> Figures {
         fleet: profile.pick(100, 500),
         lead: profile.pick(12, 40),
         fault: profile.pick(5, 25),
-        recovery: profile.pick(8, 25),
+        // Each new controller needs a second or two on a busy machine until it continues.
+        recovery: profile.pick(20, 25),
     };
     let mut scenario = Scenario::set(place, "killed", size);
     scenario.slow_down();

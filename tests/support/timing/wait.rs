@@ -11,8 +11,15 @@ use super::retry::{pace, too_slow};
 /// become ready.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The time between two polls.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The shortest and the longest time between two polls.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
+
+/// Sleeps before the next poll, for a tenth of the time since the first one: most conditions hold soon, and polls
+/// during long waits use the processor that other scenarios need.
+fn pause(begin: Instant) {
+    let [shortest, longest] = PAUSES;
+    thread::sleep((begin.elapsed() / 10).clamp(shortest, longest));
+}
 
 /// Polls until `answer` returns a value. Panics with `condition` after the time limit, which is longer if a
 /// boundary is further ahead.
@@ -26,7 +33,7 @@ pub(crate) fn eventually<T>(condition: &str, mut answer: impl FnMut() -> Option<
             begin.elapsed() < timeout,
             "timed out after {timeout:?}: {condition}"
         );
-        thread::sleep(PAUSE);
+        pause(begin);
     }
 }
 
@@ -71,13 +78,14 @@ impl Soon {
 
     /// Polls until `answer` returns a value, at most until this time.
     pub(crate) fn before<T>(self, condition: &str, mut answer: impl FnMut() -> Option<T>) -> T {
+        let begin = Instant::now();
         loop {
             if let Some(found) = answer() {
                 self.assert_in_future(condition);
                 return found;
             }
             self.assert_in_future(condition);
-            thread::sleep(PAUSE);
+            pause(begin);
         }
     }
 
