@@ -33,6 +33,7 @@ pub(crate) use kubernetes::argo_cd::ArgoCd;
 pub(crate) use kubernetes::assets::{Assets, Missing};
 pub(crate) use kubernetes::audit::{Audit, Mark, Request, WORKLOADS};
 pub(crate) use kubernetes::control_plane::ControlPlane;
+pub(crate) use kubernetes::manifests::{try_create, try_patch};
 pub(crate) use kubernetes::namespace::Namespace;
 pub(crate) use kubernetes::operator::Operator;
 pub(crate) use kubernetes::output::Output;

@@ -103,8 +103,7 @@ fn scaling_to_zero_deletes_pods_and_scaling_up_creates_them(plane: &ControlPlane
 /// Such objects would delay the pods of other scenarios.
 fn ended_scenario_leaves_no_job_and_no_autoscaler(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "left");
-    let report = serde_json::Value::from(cron_job("report")).to_string();
-    team.kubectl_with(&["create"], &report).success();
+    team.create_all(&cron_job("report").manifest());
     let by_hand = ["create", "job", "by-hand", "--from=cronjob/report"];
     team.kubectl(&by_hand).success();
     team.create(deployment("web"));

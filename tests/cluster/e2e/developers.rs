@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
@@ -16,13 +16,6 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// Annotates the Namespace.
-fn annotate(team: &TestNamespace<'_>, texts: &[&str]) {
-    let arguments = ["annotate", "--overwrite", "namespace", team.name()];
-    let annotated = team.plane().kubectl(&[&arguments, texts].concat());
-    annotated.success();
-}
-
 /// The `status` of a namespace, by name.
 fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
     let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
@@ -33,28 +26,17 @@ fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
 /// A user who may read and change Deployments of one namespace, and no Namespaces.
 fn developer(team: &TestNamespace<'_>) -> PathBuf {
     let name = "developer";
-    team.kubectl(&["create", "serviceaccount", name]).success();
-    let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
-    let role = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
-        "metadata": {"name": name},
-        "rules": [
-            rule("apps", &["deployments", "statefulsets"], &["get", "list", "watch", "patch"]),
-            rule("batch", &["cronjobs"], &["get", "list", "watch", "patch"]),
-            rule("autoscaling", &["horizontalpodautoscalers"], &["list"]),
-            rule("keda.sh", &["scaledobjects"], &["list"]),
-        ],
-    });
-    team.kubectl_with(&["create"], &role.to_string()).success();
-    let account = format!("--serviceaccount={}:{name}", team.name());
-    team.kubectl(&["create", "rolebinding", name, "--role", name, &account])
-        .success();
+    team.create_account(name);
+    let workloads = "deployments.apps,statefulsets.apps,cronjobs.batch";
+    let scalers = "horizontalpodautoscalers.autoscaling,scaledobjects.keda.sh";
+    let rules = [
+        ("get,list,watch,patch", workloads, ""),
+        ("list", scalers, ""),
+    ];
+    team.grant(name, name, &rules);
     let who = team.plane().kubeconfig_of(team.name(), name);
     wait_until("the API server knows the new permission", || {
-        let can = |verb, resource| {
-            let ask = ["auth", "can-i", verb, resource, "-n", team.name()];
-            team.plane().kubectl_as(&who, &ask).stdout.trim() == "yes"
-        };
+        let can = |verb, resource| team.can(name, verb, resource);
         assert!(!can("get", "namespaces"));
         can("patch", "deployments.apps") && can("list", "cronjobs.batch")
     });
@@ -65,13 +47,10 @@ fn user_without_namespace_permission_sees_and_wakes_inheriting_workloads(plane: 
     let team = TestNamespace::new(plane, "developers");
     let now = soon(0);
     let (start, stop) = (now.plus(7200).text(), now.plus(14_400).text());
-    annotate(
-        &team,
-        &[
-            &format!("dayshift/start={start}"),
-            &format!("dayshift/stop={stop}"),
-        ],
-    );
+    team.annotate_namespace(&[
+        &format!("dayshift/start={start}"),
+        &format!("dayshift/stop={stop}"),
+    ]);
     team.create(deployment("web").replicas(3));
     team.create(deployment("api").replicas(2));
     for name in ["web", "api"] {

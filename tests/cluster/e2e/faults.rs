@@ -48,8 +48,8 @@ fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlP
         "an adoption and one attempt"
     );
 
-    team.kubectl(&["delete", "validatingadmissionpolicybinding", team.name()])
-        .success();
+    let bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+    plane.remove(&format!("{bindings}/{}", team.name()));
     team.await_replicas("refused", 0);
     // The server's log might be slightly late.
     wait_until("the last attempt is in the audit log", || {
@@ -98,33 +98,24 @@ fn deny(team: &TestNamespace<'_>, expression: &str, message: &str) {
             "spec": {"policyName": namespace, "validationActions": ["Deny"]},
         },
     ]});
-    team.kubectl_with(&["apply"], &policy.to_string()).success();
+    team.create_all(&policy.to_string());
 }
 
 /// Waits until the policy of [`deny`] is in force, which must happen `before` a time.
 fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soon) {
-    let count = json!({"spec": {"replicas": replicas}}).to_string();
-    let patch = [
-        "patch",
-        "deployment",
-        name,
-        "--dry-run=server",
-        "-p",
-        &count,
-    ];
+    let count = json!({"spec": {"replicas": replicas}});
     before.await_true("the policy is in force", || {
-        let output = team.kubectl(&patch);
-        output.stderr.contains("denied request")
+        let denial = team.refusal(name, &count);
+        denial.is_some_and(|denial| denial.contains("denied request"))
     });
 }
 
 /// With `manifests/namespaced.yaml`, whose ServiceAccount and binding only this scenario uses.
 fn controller_without_permission_is_unready_and_retries(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "forbidden");
-    team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
-        .success();
-    team.kubectl(&["delete", "rolebinding", "dayshift"])
-        .success();
+    team.apply_file("manifests/namespaced.yaml");
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces";
+    plane.remove(&format!("{bindings}/{}/rolebindings/dayshift", team.name()));
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
     let mut dayshift = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
     wait_until("a request has been forbidden", || {
@@ -139,8 +130,7 @@ fn controller_without_permission_is_unready_and_retries(plane: &ControlPlane) {
     let alive = eventually("/healthz answers", || dayshift.get("/healthz"));
     assert_eq!(alive.0, 200, "a restart would not help");
 
-    team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
-        .success();
+    team.apply_file("manifests/namespaced.yaml");
     dayshift.wait_ready();
     let stop = soon(4);
     team.create(deployment("web").replicas(3).stop(stop.text()));

@@ -61,14 +61,7 @@ fn edited_schedules_of_a_config_map_apply_to_all_workloads_that_name_them(plane:
     name("typo", "ofice");
     team.create(deployment("plain").replicas(2));
     // Its own annotation, and the schedule of its Namespace for the workloads without one.
-    plane
-        .kubectl(&[
-            "annotate",
-            "namespace",
-            team.name(),
-            "dayshift/schedule=night",
-        ])
-        .success();
+    team.annotate_namespace(&["dayshift/schedule=night"]);
     let next = |name: &str, expected: &str| {
         wait_until(&format!("{name} is next at {expected}"), || {
             team.label(name, "dayshift/next").as_deref() == Some(expected)

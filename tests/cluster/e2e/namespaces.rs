@@ -25,12 +25,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-/// `kubectl annotate` of the Namespace itself: `stop=19:00`, or `stop-`.
+/// Annotates the Namespace itself like `kubectl annotate`: `stop=19:00`, or `stop-`.
 fn annotate(team: &TestNamespace<'_>, texts: &[String]) {
     let texts: Vec<_> = texts.iter().map(|it| format!("dayshift/{it}")).collect();
-    let mut arguments = vec!["annotate", "--overwrite", "namespace", team.name()];
-    arguments.extend(texts.iter().map(String::as_str));
-    team.plane().kubectl(&arguments).success();
+    team.annotate_namespace(&texts.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn stop_at(stop: Soon) -> String {
@@ -83,12 +81,11 @@ fn run_in(kubeconfig: &Path, team: &TestNamespace<'_>, flags: &[&str]) -> Dayshi
 
 fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "unread");
-    let manifest = "manifests/namespaced.yaml";
-    team.kubectl(&["apply", "-f", manifest]).success();
+    team.apply_file("manifests/namespaced.yaml");
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
     // The same ServiceAccount may scale in another namespace, whose Namespace it may never read.
     let other = TestNamespace::without_controller(plane, "unread-for-ever");
-    other.kubectl(&["apply", "-f", manifest]).success();
+    other.apply_file("manifests/namespaced.yaml");
     let account = format!("--serviceaccount={}:dayshift", team.name());
     let bind = ["create", "rolebinding", "team", "--role=dayshift", &account];
     other.kubectl(&bind).success();
@@ -132,23 +129,7 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
 
     // Permission for that one Namespace is sufficient.
     let name = team.name();
-    let (role, one) = (
-        format!("--clusterrole={name}"),
-        format!("--resource-name={name}"),
-    );
-    for arguments in [
-        &[
-            "create",
-            "clusterrole",
-            name,
-            "--verb=list,watch",
-            "--resource=namespaces",
-            &one,
-        ][..],
-        &["create", "clusterrolebinding", name, &role, &account],
-    ] {
-        plane.kubectl(arguments).success();
-    }
+    team.grant_everywhere(name, "dayshift", &[("list,watch", "namespaces", name)]);
     team.await_label("web", "dayshift/state", "adopted");
     await_unread(&[&other]);
     assert_told_once();
@@ -158,8 +139,7 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
 
 fn controller_without_namespace_defaults_reads_no_namespace(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "role-only");
-    let manifest = "manifests/namespaced.yaml";
-    team.kubectl(&["apply", "-f", manifest]).success();
+    team.apply_file("manifests/namespaced.yaml");
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
     let stop = soon(6);
     annotate(&team, &[stop_at(stop)]);
@@ -193,12 +173,10 @@ fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
         team.await_adopted(name, stop);
     }
     let name = team.name();
-    let delete = ["delete", "namespace", name, "--wait=false"];
-    plane.kubectl(&delete).success();
+    let namespace = format!("/api/v1/namespaces/{name}");
+    plane.remove(&namespace);
     stop.await_true("the workloads are being deleted", || {
-        let path = "jsonpath={.metadata.deletionTimestamp}";
-        let going = team.kubectl(&["get", "deploy", "web", "-o", path]);
-        !going.success().is_empty()
+        team.get("web").metadata.deletion_timestamp.is_some()
     });
     stop.plus(1).wait();
     assert_eq!(
@@ -208,9 +186,7 @@ fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
     );
     let release = serde_json::json!({"metadata": {"finalizers": null}});
     team.merge("web", &release);
-    wait_until("the Namespace is gone", || {
-        !plane.kubectl(&["get", "namespace", name]).ok
-    });
+    wait_until("the Namespace is gone", || plane.read(&namespace).is_none());
 
     // The recreated Namespace is another object, without annotations.
     let again = soon(9);

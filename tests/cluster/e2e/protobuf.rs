@@ -37,19 +37,12 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
     );
     namespace.create(deployment("leaving").stop("19:00"));
     let finalizer = json!({"metadata": {"finalizers": ["example.com/keep"]}});
-    namespace
-        .kubectl(&[
-            "patch",
-            "deployment",
-            "leaving",
-            "--type=merge",
-            "-p",
-            &finalizer.to_string(),
-        ])
-        .success();
-    namespace
-        .kubectl(&["delete", "deployment", "leaving", "--wait=false"])
-        .success();
+    namespace.merge("leaving", &finalizer);
+    let leaving = format!(
+        "/apis/apps/v1/namespaces/{}/deployments/leaving",
+        namespace.name()
+    );
+    plane.remove(&leaving);
     let applied = "kubectl.kubernetes.io/last-applied-configuration";
     namespace.create(deployment("applied").annotation(applied, "{…}"));
 

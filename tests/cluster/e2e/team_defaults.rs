@@ -12,7 +12,7 @@ use crate::e2e::test_namespace::TestNamespace;
 use crate::rows::words;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Scenario, block_on, dayshift, deployment, eventually, scenarios,
-    soon, wait_until,
+    soon, try_create, wait_until,
 };
 
 const PERMISSION: &str = include_str!("../../../manifests/team-defaults.yaml");
@@ -28,18 +28,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-fn apply(plane: &ControlPlane, text: &str) {
-    let file = NamedTempFile::with_suffix(".yaml").unwrap();
-    std::fs::write(file.path(), text).unwrap();
-    let path = file.path().to_str().unwrap();
-    plane.kubectl(&["apply", "-f", path]).success();
-}
-
 /// A ServiceAccount that can list and watch ConfigMaps by the shipped manifest, and Deployments.
 fn controller_account(team: &TestNamespace<'_>) -> PathBuf {
     let (plane, name) = (team.plane(), team.name());
-    team.kubectl(&["create", "serviceaccount", "dayshift"])
-        .success();
+    team.create_account("dayshift");
     let text = PERMISSION
         .replace(
             "name: dayshift-team-defaults",
@@ -47,43 +39,23 @@ fn controller_account(team: &TestNamespace<'_>) -> PathBuf {
         )
         .replace("namespace: dayshift\n", &format!("namespace: {name}\n"));
     assert_contains!(text, format!("namespace: {name}\n"));
-    apply(plane, &text);
-    let account = format!("--serviceaccount={name}:dayshift");
-    for (role, verbs, resources) in [
-        ("workloads", "get,list,watch,patch", "deployments.apps"),
-        ("events", "create", "events.events.k8s.io"),
-    ] {
-        let role = format!("{name}-{role}");
-        let (verbs, resources) = (format!("--verb={verbs}"), format!("--resource={resources}"));
-        let bound = format!("--clusterrole={role}");
-        for arguments in [
-            &["create", "clusterrole", &role, &verbs, &resources][..],
-            &["create", "clusterrolebinding", &role, &bound, &account],
-        ] {
-            plane.kubectl(arguments).success();
-        }
-    }
+    plane.apply(&text);
+    let rules = [
+        ("get,list,watch,patch", "deployments.apps", ""),
+        ("create", "events.events.k8s.io", ""),
+    ];
+    team.grant_everywhere(&format!("{name}-scaler"), "dayshift", &rules);
     plane.kubeconfig_of(name, "dayshift")
 }
 
 /// A developer who may edit ConfigMaps and read Deployments in one namespace, and nothing else.
 fn developer(team: &TestNamespace<'_>) -> PathBuf {
-    team.kubectl(&["create", "serviceaccount", "jane"])
-        .success();
-    let account = format!("--serviceaccount={}:jane", team.name());
-    for (role, verbs, resource) in [
-        ("config", "get,create,patch,update,delete", "configmaps"),
-        ("reader", "get,list,watch", "deployments.apps"),
-    ] {
-        let (verbs, resource) = (format!("--verb={verbs}"), format!("--resource={resource}"));
-        let bound = format!("--role={role}");
-        for arguments in [
-            &["create", "role", role, &verbs, &resource][..],
-            &["create", "rolebinding", role, &bound, &account],
-        ] {
-            team.kubectl(arguments).success();
-        }
-    }
+    team.create_account("jane");
+    let rules = [
+        ("get,create,patch,update,delete", "configmaps", ""),
+        ("get,list,watch", "deployments.apps", ""),
+    ];
+    team.grant("developer", "jane", &rules);
     team.plane().kubeconfig_of(team.name(), "jane")
 }
 
@@ -254,10 +226,10 @@ fn team_without_namespace_rights_schedules_and_wakes_its_workloads(plane: &Contr
     }
     // The mistake of the other team is reported where both can read it.
     wait_until("an Event about the ConfigMap", || {
-        let get = ["get", "events", "-n", other.name(), "-o", "name"];
-        let about = "--field-selector=involvedObject.kind=ConfigMap,reason=InvalidSchedule";
-        let events = plane.kubectl(&[&get[..], &[about]].concat()).success();
-        !events.trim().is_empty()
+        let events = other.read("api/v1", "events").unwrap();
+        events["items"].as_array().unwrap().iter().any(|it| {
+            it["involvedObject"]["kind"] == "ConfigMap" && it["reason"] == "InvalidSchedule"
+        })
     });
     assert_eq!(other.replicas("web"), 3);
     let log = scaler.log();
@@ -279,13 +251,10 @@ fn policy_rejects_invalid_team_defaults(plane: &ControlPlane) {
         .replace(r#"validationActions: ["Warn", "Audit"]"#, &limited)
         .replace("dayshift-team-defaults", &format!("teams-{}", team.name()));
     assert_contains!(text, limited);
-    apply(plane, &text);
+    plane.apply(&text);
     let rejection = |object: Value| {
-        let file = NamedTempFile::with_suffix(".json").unwrap();
-        std::fs::write(file.path(), object.to_string()).unwrap();
-        let path = file.path().to_str().unwrap();
-        let output = team.kubectl(&["create", "--dry-run=server", "-f", path]);
-        (!output.ok).then_some(output.stderr)
+        let uri = format!("/api/v1/namespaces/{}/configmaps?dryRun=All", team.name());
+        try_create(plane.client(), &uri, &object).err()
     };
     let object = |name: &str, data: Value| {
         json!({
@@ -383,7 +352,7 @@ fn policies_record_and_restrict_the_users_who_write_the_config_map(plane: &Contr
         .replace("system:serviceaccount:shop:annotator", &account)
         .replace("dayshift-writers", &format!("writers-{}", team.name()));
     assert_contains!(policy, account);
-    apply(plane, &policy);
+    plane.apply(&policy);
     let as_jane = |arguments: &[&str]| {
         let namespace = ["-n", team.name()];
         plane.kubectl_as(&jane, &[arguments, &namespace].concat())

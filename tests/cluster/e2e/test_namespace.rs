@@ -126,8 +126,7 @@ impl<'a> TestNamespace<'a> {
                 }}],
             },
         });
-        self.kubectl_with(&["apply"], &autoscaler.to_string())
-            .success();
+        self.apply(&autoscaler.to_string());
     }
 
     /// The writes of dayshift to a workload that the server applied, in order.

@@ -91,8 +91,7 @@ fn withdrawn(place: &Place<'_>) -> Figures {
             scenario.namespace.kubectl(&delete).success();
         },
         |scenario| {
-            let apply = ["apply", "-f", "manifests/namespaced.yaml"];
-            scenario.namespace.kubectl(&apply).success();
+            scenario.namespace.apply_file("manifests/namespaced.yaml");
         },
     );
     scenario.ends().was_not_ready()

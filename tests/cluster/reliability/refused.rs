@@ -3,9 +3,6 @@
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
-use tempfile::NamedTempFile;
-
 use crate::reliability::beside::CleanedNamespace;
 use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::{Figures, peak_memory};
@@ -77,8 +74,7 @@ const REFUSED: usize = 16;
 
 fn forbidden(place: &Place<'_>) -> Figures {
     let namespace = CleanedNamespace(place.plane.namespace("no-patch"));
-    let apply = ["apply", "-f", "manifests/namespaced.yaml"];
-    namespace.kubectl(&apply).success();
+    namespace.apply_file("manifests/namespaced.yaml");
     let kubeconfig = place.plane.kubeconfig_of(namespace.name(), "dayshift");
     let mut controller = Dayshift::run_as(&kubeconfig, &["run", "-n", namespace.name()]);
     controller.wait_ready();
@@ -116,7 +112,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
     assert!(refused <= REFUSED, "{refused} patches without permission");
     assert!(refused > 0, "no patch was rejected");
 
-    namespace.kubectl(&apply).success();
+    namespace.apply_file("manifests/namespaced.yaml");
     all_have_moved("all stop and start again");
     let memory = peak_memory(controller.id());
     assert!(controller.stop().success(), "{}", controller.log());
@@ -135,14 +131,10 @@ fn forbidden(place: &Place<'_>) -> Figures {
 
 /// The shipped Role without `patch`.
 fn forbid_patches(namespace: &Namespace<'_>) {
-    let role = namespace.kubectl(&["get", "role", "dayshift", "-o", "json"]);
-    let mut role: Value = serde_json::from_str(&role.success()).unwrap();
-    for rule in role["rules"].as_array_mut().unwrap() {
-        let verbs = rule["verbs"].as_array_mut().unwrap();
-        verbs.retain(|verb| verb != "patch");
-    }
-    let file = NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), role.to_string()).unwrap();
-    let file = file.path().to_str().unwrap();
-    namespace.kubectl(&["replace", "-f", file]).success();
+    namespace.change_role("dayshift", |rules| {
+        for rule in rules {
+            let verbs = rule["verbs"].as_array_mut().unwrap();
+            verbs.retain(|verb| verb != "patch");
+        }
+    });
 }

@@ -236,6 +236,8 @@ impl ControlPlane {
         command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("KUBECONFIG", kubeconfig)
+            // These programs end soon, so they need no garbage collection.
+            .env("GOGC", "off")
             .env("HOME", self.directory.path());
         Output::of(line, command)
     }

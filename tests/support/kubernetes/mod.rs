@@ -8,6 +8,7 @@ pub(super) mod audit;
 pub(super) mod compaction;
 pub(super) mod control_plane;
 pub(super) mod kubeconfig;
+pub(super) mod manifests;
 pub(super) mod namespace;
 pub(super) mod operator;
 pub(super) mod output;

@@ -132,6 +132,17 @@ impl<'a> Namespace<'a> {
         .unwrap()
     }
 
+    /// The error of the server if this patch of a Deployment would be denied.
+    pub(crate) fn refusal(&self, name: &str, patch: &Value) -> Option<String> {
+        let params = PatchParams {
+            dry_run: true,
+            ..PatchParams::default()
+        };
+        let (deployments, patch) = (self.deployments(), Patch::Merge(patch));
+        let answer = block_on(deployments.patch(name, &params, &patch));
+        answer.err().map(|error| error.to_string())
+    }
+
     pub(crate) fn replicas(&self, name: &str) -> i32 {
         self.get(name).spec.unwrap().replicas.unwrap()
     }

@@ -314,6 +314,8 @@ impl Programs {
             .args(flags)
             .current_dir(&self.directory)
             .env("HOME", &self.directory)
+            // Less time for garbage collection, for a third more memory.
+            .env("GOGC", "200")
             .env_remove("KUBECONFIG")
             .stdout(log.try_clone().unwrap())
             .stderr(log);

@@ -109,7 +109,7 @@ fn one_namespace_cannot_use_up_ports_and_connections_of_others(plane: &ControlPl
         })
     });
     let many = json!({"apiVersion": "v1", "kind": "List", "items": many.collect::<Vec<_>>()});
-    greedy.kubectl_with(&["apply"], &many.to_string()).success();
+    greedy.create_all(&many.to_string());
 
     let directory = tempfile::tempdir().unwrap();
     let limited = directory.path().join("limited");
@@ -123,8 +123,7 @@ fn one_namespace_cannot_use_up_ports_and_connections_of_others(plane: &ControlPl
     program.wait_ready();
     let first = await_stand_in(&greedy, "s000", true);
     eventually("the missing ports are reported", || {
-        let events = greedy.kubectl(&["get", "events.events.k8s.io", "-o", "json"]);
-        let events: Value = serde_json::from_str(&events.success()).unwrap();
+        let events = greedy.read("apis/events.k8s.io/v1", "events").unwrap();
         let found = events["items"].as_array()?.iter().any(|event| {
             event["reason"] == "NoActivatorPort"
                 && event["type"] == "Warning"
@@ -143,7 +142,7 @@ fn one_namespace_cannot_use_up_ports_and_connections_of_others(plane: &ControlPl
     });
     // A Service that another team creates later.
     team.create(stopped("web"));
-    team.kubectl_with(&["apply"], &service("web")).success();
+    team.apply(&service("web"));
     let later = await_stand_in(&team, "web", true);
     for _ in 0..10 {
         let page = ask(port_of(&later));
@@ -181,7 +180,7 @@ fn addresses_of_one_client_cannot_use_up_the_connections_of_a_stopped_service(
     let team = TestNamespace::without_controller(plane, "crowded");
     let other = TestNamespace::without_controller(plane, "crowded-other");
     team.create(stopped("web"));
-    team.kubectl_with(&["apply"], &service("web")).success();
+    team.apply(&service("web"));
     let mut arguments = arguments("23300-23399", [&team, &other]);
     arguments.push("--max-per-service=20".to_owned());
     let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
@@ -228,9 +227,7 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
     // The response of this Service differs from that of the attacker's.
     team.create(stopped("web").annotation("dayshift/wake-on-request-ignore", "/*"));
     for namespace in [&attacker, &team] {
-        namespace
-            .kubectl_with(&["apply"], &service("web"))
-            .success();
+        namespace.apply(&service("web"));
     }
     let arguments = arguments("23000-23099", [&attacker, &team]);
     let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
@@ -299,24 +296,14 @@ fn create_pod(team: &TestNamespace<'_>, name: &str, app: &str, address: IpAddr) 
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}},
         "spec": {"schedulerName": "none", "containers": [{"name": "a", "image": "a"}]},
     });
-    team.kubectl_with(&["create"], &pod.to_string()).success();
+    team.create_all(&pod.to_string());
     let status = json!({"status": {
         "phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
         "conditions": [{"type": "Ready", "status": "True"}],
     }});
-    let status = status.to_string();
-    team.kubectl(&[
-        "patch",
-        "pod",
-        name,
-        "--subresource=status",
-        "--type=merge",
-        "-p",
-        &status,
-    ])
-    .success();
-    team.kubectl(&["get", "pod", name, "-o", "jsonpath={.metadata.uid}"])
-        .success()
+    team.patch("api/v1", &format!("pods/{name}/status"), &status);
+    let pod = team.read("api/v1", &format!("pods/{name}")).unwrap();
+    pod["metadata"]["uid"].as_str().unwrap().to_owned()
 }
 
 fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
@@ -336,7 +323,7 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "deleted-pod");
     let other = TestNamespace::without_controller(plane, "deleted-pod-other");
     team.create(stopped("web"));
-    team.kubectl_with(&["apply"], &service("web")).success();
+    team.apply(&service("web"));
     let uid = create_pod(&team, "web-1", "web", address);
     // A slice of a user, which stays after the pod.
     let slice = json!({
@@ -347,10 +334,10 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
         "addressType": if address.is_ipv4() { "IPv4" } else { "IPv6" },
         "ports": [{"name": "http", "port": port, "protocol": "TCP"}],
         "endpoints": [{"addresses": [address], "targetRef": {
-            "kind": "Pod", "namespace": team.name(), "name": "web-1", "uid": uid.trim(),
+            "kind": "Pod", "namespace": team.name(), "name": "web-1", "uid": uid,
         }}],
     });
-    team.kubectl_with(&["apply"], &slice.to_string()).success();
+    team.create_all(&slice.to_string());
     let arguments = arguments("23100-23199", [&team, &other]);
     let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
     let mut program = Dayshift::run_as(&activator, &arguments);
@@ -363,17 +350,8 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
     };
     wait_until("connections go to the pod", || heard() == "a pod");
     // A pod that has ended still shows its address.
-    let ended = r#"{"status": {"phase": "Succeeded"}}"#;
-    let patch = [
-        "patch",
-        "pod",
-        "web-1",
-        "--subresource=status",
-        "--type=merge",
-        "-p",
-        ended,
-    ];
-    team.kubectl(&patch).success();
+    let ended = json!({"status": {"phase": "Succeeded"}});
+    team.patch("api/v1", "pods/web-1/status", &ended);
     create_pod(&other, "other-1", "other", address);
     thread::sleep(Duration::from_millis(2_500));
     assert_eq!(heard(), "");

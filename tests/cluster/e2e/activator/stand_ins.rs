@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, eventually, wait_until};
 
-/// Applies the manifest as a user does, and returns the kubeconfig of its ServiceAccount.
+/// Applies the manifest, and returns the kubeconfig of its ServiceAccount.
 pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
     plane.install();
-    plane
-        .kubectl(&["apply", "-f", "manifests/activator.yaml"])
-        .success();
+    plane.apply_file("manifests/activator.yaml");
     wait_until("the activator has two ready addresses", || {
         addresses(plane).len() == 2
     });
@@ -21,18 +19,11 @@ pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
 
 /// The addresses of the activator's own pods, from Kubernetes' EndpointSlice controller.
 pub(crate) fn addresses(plane: &ControlPlane) -> Vec<String> {
-    let selector = "kubernetes.io/service-name=dayshift-activator";
-    let slices = plane.kubectl(&[
-        "get",
-        "endpointslices",
-        "-n",
-        "dayshift",
-        "-l",
-        selector,
-        "-o",
-        "json",
-    ]);
-    let slices: Value = serde_json::from_str(&slices.success()).unwrap();
+    let selector = "kubernetes.io/service-name%3Ddayshift-activator";
+    let slices = format!(
+        "/apis/discovery.k8s.io/v1/namespaces/dayshift/endpointslices?labelSelector={selector}"
+    );
+    let slices = plane.read(&slices).unwrap();
     let items = slices["items"].as_array().unwrap().iter();
     let endpoints = items.flat_map(|it| it["endpoints"].as_array().cloned().unwrap_or_default());
     let ready = endpoints.filter(|it| it["conditions"]["ready"] == true);
@@ -53,11 +44,8 @@ pub(crate) fn service(name: &str) -> String {
 
 /// The activator's slice of a Service.
 pub(crate) fn stand_in(team: &TestNamespace<'_>, service: &str) -> Option<Value> {
-    let name = format!("{service}-dayshift");
-    let slice = team.kubectl(&["get", "endpointslice", &name, "-o", "json"]);
-    slice
-        .ok
-        .then(|| serde_json::from_str(&slice.stdout).unwrap())
+    let slice = format!("endpointslices/{service}-dayshift");
+    team.read("apis/discovery.k8s.io/v1", &slice)
 }
 
 pub(crate) fn await_stand_in(team: &TestNamespace<'_>, service: &str, is_ready: bool) -> Value {

@@ -43,7 +43,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
             .hours("00:00-24:00")
             .annotation("dayshift/wake-on-request", "2h; keep 8h"),
     );
-    team.kubectl_with(&["apply"], &service("web")).success();
+    team.apply(&service("web"));
     let mut program = Dayshift::run_as(
         &activator,
         &[
@@ -60,9 +60,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     await_stand_in(&team, "web", false);
 
     let sleep_until = |text: &str| {
-        let annotation = format!("dayshift/sleep-until={text}");
-        team.kubectl(&["annotate", "--overwrite", "deploy/web", &annotation])
-            .success();
+        team.annotate("web", "dayshift/sleep-until", text);
     };
     sleep_until("2099-01-01 00:00; no-request-wake");
     team.await_label("web", "dayshift/state", "slept");
@@ -71,9 +69,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     let on_node = |label: Value| {
         let patch =
             json!({"spec": {"template": {"spec": {"nodeSelector": {"example.com/node": label}}}}});
-        let patch = patch.to_string();
-        team.kubectl(&["patch", "deploy/web", "--type=merge", "-p", &patch])
-            .success();
+        team.merge("web", &patch);
     };
     on_node(json!("none"));
     let slice = await_stand_in(&team, "web", true);
@@ -162,9 +158,9 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     let longer = (until() - woken_until).num_seconds();
     assert!((21_600..21_660).contains(&longer), "{longer}");
     wait_until("the Event of the visit", || {
-        let events = team.kubectl(&["get", "events", "-o", "jsonpath={.items[*].message}"]);
+        let events = team.read("api/v1", "events").unwrap();
         let expected = "to Service web, port http, keeps it awake until 2";
-        events.success().contains(expected)
+        events.to_string().contains(expected)
     });
     on_node(Value::Null);
     await_stand_in(&team, "web", false);
@@ -193,8 +189,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     );
 
     // No workload depends on `db` any more.
-    team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])
-        .success();
+    team.annotate("web", "dayshift/wake-on-request", None);
     wait_until("the slice is deleted", || stand_in(&team, "web").is_none());
     let status = program.stop();
     assert!(status.success(), "{status}\n{}", program.log());
@@ -231,7 +226,7 @@ fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &Contr
     let policies = policies.join("\n---\n");
     let policies = policies.replace("dayshift-activator", "dayshift-nobody");
     let policies = policies.replace("\n  validationActions", &here);
-    team.kubectl_with(&["apply"], &policies).success();
+    team.apply(&policies);
     let slice = |name: &str, manager: &str| {
         json!({
             "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
@@ -249,7 +244,7 @@ fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &Contr
     });
     let others = slice("web-abcde", "endpointslice-controller.k8s.io");
     assert_eq!(apply(plane.client(), team.name(), &others), None);
-    team.kubectl_with(&["delete"], &policies).success();
+    team.remove_all(&policies);
 }
 
 /// The policy of this test applies only to its own namespaces, because others use the same server.
@@ -265,14 +260,9 @@ fn activator_serves_only_labeled_namespaces_with_its_policy(plane: &ControlPlane
     );
     let policy = policy.replace("values: [allowed]}", &own);
     assert_contains!(policy, own);
-    other.kubectl_with(&["apply"], &policy).success();
-    let label = [
-        "label",
-        "namespace",
-        asking.name(),
-        "dayshift-activator=allowed",
-    ];
-    plane.kubectl(&label).success();
+    other.apply(&policy);
+    let label = json!({"metadata": {"labels": {"dayshift-activator": "allowed"}}});
+    plane.patch(&format!("/api/v1/namespaces/{}", asking.name()), &label);
     let thief = plane.client_of(&activator);
     let slice = |team: &TestNamespace<'_>, name: &str| {
         json!({
@@ -294,7 +284,7 @@ fn activator_serves_only_labeled_namespaces_with_its_policy(plane: &ControlPlane
             .then_some(())
     });
     assert_eq!(apply(&thief, asking.name(), &slice(&asking, "web")), None);
-    other.kubectl_with(&["delete"], &policy).success();
+    other.remove_all(&policy);
 }
 
 /// If users could write the port of another team's slice into their own, they would get that team's

@@ -17,7 +17,7 @@ fn status_distinguishes_waiting_from_missed_starts(plane: &ControlPlane) {
         let mut web = Value::from(deployment(name).replicas(0).start(start.text()));
         // No node has this label, so its pods stay pending.
         web["spec"]["template"]["spec"]["nodeSelector"] = json!({"scenario": "none"});
-        team.kubectl_with(&["apply"], &web.to_string()).success();
+        team.create_all(&web.to_string());
     }
     for name in ["first", "second"] {
         team.await_adopted(name, start);

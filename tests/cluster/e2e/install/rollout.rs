@@ -183,9 +183,7 @@ impl<'a> Teams<'a> {
     /// A member of a team, with only the permissions that `userRoles` adds to `edit`.
     fn member(&self, number: usize) -> PathBuf {
         let (plane, team) = (self.plane, self.name(number));
-        plane
-            .kubectl(&["apply", "-f", "manifests/users/roles.yaml"])
-            .success();
+        plane.apply_file("manifests/users/roles.yaml");
         let here = ["-n", &team];
         let account = ["create", "serviceaccount", "member"];
         plane.kubectl(&[&account[..], &here].concat()).success();
@@ -200,20 +198,18 @@ impl<'a> Teams<'a> {
         plane.kubectl(&[&bind[..], &here].concat()).success();
         let member = plane.kubeconfig_of(&team, "member");
         wait_until("the API server knows the new group member", || {
-            let ask = ["auth", "can-i", "patch", "deployments.apps"];
-            let message = plane.kubectl_as(&member, &[&ask[..], &here].concat());
-            message.stdout.trim() == "yes"
+            plane.can((&team, "member"), "patch", "deployments.apps", &team)
         });
         member
     }
 
     /// The state of `web`; empty if no controller has observed it.
     fn state(&self, number: usize) -> String {
-        let get = ["get", "deploy", "web", "-n", &self.name(number)];
-        let path = r"jsonpath={.metadata.labels.dayshift/state}";
-        self.plane
-            .kubectl(&[&get[..], &["-o", path]].concat())
-            .success()
+        let namespace = self.name(number);
+        let web = format!("/apis/apps/v1/namespaces/{namespace}/deployments/web");
+        let web = self.plane.read(&web).unwrap();
+        let state = web["metadata"]["labels"]["dayshift/state"].as_str();
+        state.unwrap_or_default().to_owned()
     }
 
     fn await_state(&self, number: usize, state: &str) {
@@ -306,16 +302,12 @@ fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
 
     teams.run("Try one namespace now");
     teams.await_state(1, "woken");
-    let events = [
-        "get",
-        "events",
-        "-n",
-        &teams.name(1),
-        "-o=jsonpath={.items[*].reason}",
-    ];
+    let events = format!("/api/v1/namespaces/{}/events", teams.name(1));
     wait_until("the stop and the start have Events", || {
-        let reasons = plane.kubectl(&events).success();
-        reasons.contains("Slept") && reasons.contains("Woken")
+        let events = plane.read(&events).unwrap().to_string();
+        ["Slept", "Woken"]
+            .iter()
+            .all(|it| events.contains(&format!("\"{it}\"")))
     });
     assert_eq!(teams.counts()[&teams.name(1)], ["2", "3"]);
     assert!(

@@ -24,12 +24,12 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 
 /// The number of Jobs that each CronJob of a Namespace created by itself.
 fn jobs(team: &TestNamespace<'_>) -> BTreeMap<String, usize> {
-    let owners = "jsonpath={range .items[*]}{.metadata.ownerReferences[0].name} \
-                  {.metadata.annotations.cronjob\\.kubernetes\\.io/instantiate}\n{end}";
-    let listed = team.kubectl(&["get", "jobs", "-o", owners]).success();
+    let listed = team.read("apis/batch/v1", "jobs").unwrap();
     let mut jobs = BTreeMap::new();
-    for line in listed.lines() {
-        if let [owner] = line.split_whitespace().collect::<Vec<_>>()[..] {
+    for job in listed["items"].as_array().unwrap() {
+        let metadata = &job["metadata"];
+        if metadata["annotations"]["cronjob.kubernetes.io/instantiate"].is_null() {
+            let owner = metadata["ownerReferences"][0]["name"].as_str().unwrap();
             *jobs.entry(owner.to_owned()).or_default() += 1;
         }
     }

@@ -246,9 +246,8 @@ fn ready_replicas_in_one_namespace_delay_no_start_in_another(plane: &ControlPlan
     assert_contains!(reported, "dependency");
     // In its own namespace, the field takes effect.
     assert_eq!(evil.replicas("web"), 0);
-    let ready = r#"{"status": {"readyReplicas": 1}}"#;
-    let patch = ["patch", "kites/dependency", "--type=merge", "-p", ready];
-    evil.kubectl(&patch).success();
+    let ready = json!({"status": {"readyReplicas": 1}});
+    evil.patch("apis/toys.example.com/v1", "kites/dependency", &ready);
     evil.await_replicas("web", 2);
     team.stop_controllers();
 }

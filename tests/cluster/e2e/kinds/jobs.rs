@@ -40,9 +40,8 @@ fn stop_deletes_job_pods_and_start_creates_them(plane: &ControlPlane) {
         let by_hand = ["create", "job", name, "--from=cronjob/report"];
         team.kubectl(&by_hand).success();
     }
-    let suspend = r#"{"spec":{"suspend":true}}"#;
-    team.kubectl(&["patch", "job/theirs", "-p", suspend])
-        .success();
+    let suspend = json!({"spec": {"suspend": true}});
+    team.patch("apis/batch/v1", "jobs/theirs", &suspend);
     before(&team, stop, "cj/report", STATE, "adopted");
     let uid = field(&team, "cj/report", "/metadata/uid");
 

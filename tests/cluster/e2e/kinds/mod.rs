@@ -11,8 +11,8 @@ mod waits;
 
 use std::fmt::Display;
 
+use kube::client::Body;
 use serde_json::Value;
-use tempfile::NamedTempFile;
 
 use crate::{
     e2e::test_namespace::TestNamespace,
@@ -22,12 +22,12 @@ use crate::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         cron_job::scenarios(),
-        custom::scenarios(),
+        switches::scenarios(),
         autoscaler::scenarios(),
         jobs::scenarios(),
-        stateful_set::scenarios(),
-        switches::scenarios(),
+        custom::scenarios(),
         waits::scenarios(),
+        stateful_set::scenarios(),
     ]
     .concat()
 }
@@ -40,42 +40,41 @@ pub(crate) const SAVED: &str = "/metadata/labels/dayshift~1saved-replicas";
 /// on shared ones, only the shipped permissions must exist.
 pub(crate) fn allow_every_kind(plane: &ControlPlane) {
     plane.install();
-    apply(plane, "manifests/kinds");
+    for entry in std::fs::read_dir("manifests/kinds").unwrap() {
+        plane.apply_file(entry.unwrap().path().to_str().unwrap());
+    }
 }
 
 /// Applies the definitions in a file of `tests/cluster/e2e/kinds`, and waits until `collection` is
 /// served.
 pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
-    apply(plane, &format!("tests/cluster/e2e/kinds/{file}"));
+    plane.apply_file(&format!("tests/cluster/e2e/kinds/{file}"));
+    await_watchable(plane, collection);
+}
+
+/// Waits until `collection`, such as `toys.example.com/v1/balls`, can be watched.
+pub(crate) fn await_watchable(plane: &ControlPlane, collection: &str) {
     // The server rejects watches at first.
     let watch = format!(
         "/apis/{collection}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true\
          &sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
     );
     wait_until(&format!("{collection} can be watched"), || {
-        plane.kubectl(&["get", "--raw", &watch]).ok
+        let request = http::Request::get(&watch).body(Body::empty()).unwrap();
+        let response = block_on(plane.client().send(request));
+        response.is_ok_and(|response| response.status().is_success())
     });
-}
-
-/// `kubectl apply` of a cluster-wide file or directory.
-pub(crate) fn apply(plane: &ControlPlane, path: &str) {
-    let applied = plane.kubectl(&["apply", "-f", path]);
-    assert_eq!(applied.stderr, "", "{}", applied.command);
-    applied.success();
 }
 
 /// Allows dayshift to scale a kind of `toys.example.com`, as `manifests/kinds` does for others.
 fn allow_toys(plane: &ControlPlane, plural: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/kinds/rollouts.yaml");
-    let manifest = std::fs::read_to_string(path).unwrap();
+    let manifest = include_str!("../../../../manifests/kinds/rollouts.yaml");
     let manifest = manifest.replace("argoproj.io", "toys.example.com");
-    let file = NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), manifest.replace("rollouts", plural)).unwrap();
-    apply(plane, file.path().to_str().unwrap());
+    plane.apply(&manifest.replace("rollouts", plural));
 }
 
 /// The API paths of the kubectl names that these scenarios use.
-const COLLECTIONS: [(&str, &str); 16] = [
+const COLLECTIONS: [(&str, &str); 17] = [
     ("balls", "apis/toys.example.com/v1/balls"),
     ("clusters", "apis/postgresql.cnpg.io/v1/clusters"),
     ("cj", "apis/batch/v1/cronjobs"),
@@ -83,6 +82,7 @@ const COLLECTIONS: [(&str, &str); 16] = [
     ("hpa", "apis/autoscaling/v2/horizontalpodautoscalers"),
     ("job", "apis/batch/v1/jobs"),
     ("kites", "apis/toys.example.com/v1/kites"),
+    ("notebooks", "apis/kubeflow.org/v1/notebooks"),
     (
         "postgresclusters",
         "apis/postgres-operator.crunchydata.com/v1beta1/postgresclusters",
@@ -100,16 +100,18 @@ const COLLECTIONS: [(&str, &str); 16] = [
     ("sts", "apis/apps/v1/statefulsets"),
 ];
 
-/// A member of an object by its JSON pointer; empty if missing. Does not use kubectl, which takes 60 ms of
-/// CPU time, because waiting tests poll ten times a second.
-pub(crate) fn field(team: &TestNamespace<'_>, object: &str, pointer: &str) -> String {
+/// The API path of an object in the Namespace, such as `deploy/web`.
+pub(crate) fn path_of(team: &TestNamespace<'_>, object: &str) -> String {
     let (short, name) = object.split_once('/').unwrap();
     let collection = COLLECTIONS.iter().find(|(known, _)| *known == short);
     let (_, collection) = collection.unwrap_or_else(|| panic!("{short} is not in COLLECTIONS"));
-    let (place, plural) = collection.rsplit_once('/').unwrap();
-    let uri = format!("/{place}/namespaces/{}/{plural}/{name}", team.name());
-    let request = http::Request::get(uri).body(Vec::new()).unwrap();
-    let object: Value = block_on(team.plane().client().request(request)).unwrap();
+    let (api, plural) = collection.rsplit_once('/').unwrap();
+    format!("/{api}/namespaces/{}/{plural}/{name}", team.name())
+}
+
+/// A member of an object by its JSON pointer; empty if missing.
+pub(crate) fn field(team: &TestNamespace<'_>, object: &str, pointer: &str) -> String {
+    let object = team.plane().read(&path_of(team, object)).unwrap();
     match object.pointer(pointer) {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
@@ -145,6 +147,5 @@ pub(crate) fn await_field(
 
 /// Creates objects from a manifest.
 pub(crate) fn create(team: &TestNamespace<'_>, manifest: impl Display) {
-    team.kubectl_with(&["create"], &manifest.to_string())
-        .success();
+    team.create_all(&manifest.to_string());
 }

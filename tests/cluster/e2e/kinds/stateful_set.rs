@@ -45,8 +45,7 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
     create(&team, db);
     // No controller runs that removes the finalizer of a deleted claim.
     let claims = || {
-        let listed = team.kubectl(&["get", "pvc", "-o", "json"]);
-        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+        let listed = team.read("api/v1", "persistentvolumeclaims").unwrap();
         let claims = listed["items"].as_array().unwrap().iter();
         let kept = claims.filter(|it| it["metadata"]["deletionTimestamp"].is_null());
         kept.count()
@@ -61,10 +60,10 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
     assert_eq!(claims(), 2);
     // It was never adopted before, so the next stop is the first action.
     let again = soon(8);
-    let stop = format!("dayshift/stop={}", again.text());
-    let allow = "dayshift/allow-volume-deletion=true";
-    let annotate = ["annotate", "sts/db", "--overwrite", &stop, allow];
-    team.kubectl(&annotate).success();
+    let annotations =
+        json!({"dayshift/stop": again.text(), "dayshift/allow-volume-deletion": "true"});
+    let patch = json!({"metadata": {"annotations": annotations}});
+    team.patch("apis/apps/v1", "statefulsets/db", &patch);
     before(&team, again, "sts/db", STATE, "adopted");
     await_field(&team, "sts/db", "/spec/replicas", 0);
     wait_until("all claims are deleted", || claims() == 0);

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SAVED, STATE, await_field, before, create, field};
+use super::{SAVED, STATE, await_field, await_watchable, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Scenario, Soon, scenarios, soon, wait_until},
@@ -47,17 +47,9 @@ const VALUE: &str = "/metadata/labels/dayshift~1saved-value";
 /// Allows dayshift to scale them, once the server serves them.
 fn serve(plane: &ControlPlane) {
     plane.install();
-    super::apply(plane, "tests/cluster/e2e/kinds/switches.yaml");
-    for (plural, version, kind) in KINDS {
-        let path = format!("/apis/{version}/{plural}?watch=true&timeoutSeconds=1");
-        let schemas = format!("/openapi/v3/apis/{version}");
-        wait_until(&format!("{plural} are served"), || {
-            let get = |path: &str| plane.kubectl(&["get", "--raw", path]);
-            let is_known = get(&schemas)
-                .stdout
-                .contains(&format!("\"kind\":\"{kind}\""));
-            get(&path).ok && is_known
-        });
+    plane.apply_file("tests/cluster/e2e/kinds/switches.yaml");
+    for (plural, version, _) in KINDS {
+        await_watchable(plane, &format!("{version}/{plural}"));
     }
 }
 
@@ -247,7 +239,7 @@ fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
         1,
     );
     assert_contains!(policy, row);
-    team.kubectl_with(&["apply"], &policy).success();
+    plane.apply(&policy);
     let controller = team.run(&flags);
     let log = controller.log();
     let wrong = ":8:80: `3` is not true, false or a text; nothing of this kind is scaled";

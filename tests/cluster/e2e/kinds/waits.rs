@@ -50,9 +50,8 @@ fn app_starts_once_its_database_pods_are_ready(plane: &ControlPlane) {
     let status: Value = serde_json::from_str(&plane.shell(&status).success()).unwrap();
     let waits = &status["workloads"][0]["waitsFor"]["objects"];
     assert_eq!(*waits, json!(["deploy/db"]));
-    let remove = r#"[{"op": "remove", "path": "/spec/template/spec/nodeSelector"}]"#;
-    let patch = ["patch", "deploy/db", "--type=json", "-p", remove];
-    team.kubectl(&patch).success();
+    let any_node = json!({"spec": {"template": {"spec": {"nodeSelector": null}}}});
+    team.merge("db", &any_node);
     await_field(&team, "deploy/web", "/spec/replicas", 2);
     let ready = field(&team, "deploy/db", "/status/readyReplicas");
     assert_eq!(ready, "2");
@@ -93,9 +92,8 @@ fn app_starts_once_its_service_has_a_ready_endpoint(plane: &ControlPlane) {
     assert_eq!(reported, format!("started without svc/dbb, {why}"));
     await_field(&team, "deploy/api", "/spec/replicas", 2);
     assert_eq!(field(&team, "deploy/web", "/spec/replicas"), "0");
-    let remove = r#"[{"op": "remove", "path": "/spec/template/spec/nodeSelector"}]"#;
-    let patch = ["patch", "deploy/db", "--type=json", "-p", remove];
-    team.kubectl(&patch).success();
+    let any_node = json!({"spec": {"template": {"spec": {"nodeSelector": null}}}});
+    team.merge("db", &any_node);
     await_field(&team, "deploy/web", "/spec/replicas", 2);
     let mut events = team.events("web").into_iter();
     assert!(!events.any(|(reason, _)| reason == "StartedWithout"));

@@ -10,7 +10,7 @@ use chrono::{DurationRound, TimeDelta, Timelike};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::e2e::kinds::{apply, await_field, define, field};
+use crate::e2e::kinds::{await_field, define, field};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Scenario, Soon, scenarios, soon};
 
@@ -340,7 +340,7 @@ fn workloads_stopped_by_keda_start_at_their_saved_counts(plane: &ControlPlane) {
 fn define_kinds(plane: &ControlPlane) {
     static DEFINED: Mutex<()> = Mutex::new(());
     let _one = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
-    apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
+    plane.apply_file("tests/cluster/e2e/moving/definitions.yaml");
     define(
         plane,
         "scaled_objects.yaml",

@@ -4,7 +4,7 @@
 use chrono::Timelike;
 use serde_json::{Value, json};
 
-use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
+use crate::e2e::kinds::{SAVED, STATE, await_field, field};
 use crate::e2e::moving::{Finding, findings, minute};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::rows::words;
@@ -140,7 +140,7 @@ impl<'p> Sleeper<'p> {
 }
 
 fn dayshift_starts_converted_kube_green_workloads_at_their_counts(plane: &ControlPlane) {
-    apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
+    plane.apply_file("tests/cluster/e2e/moving/definitions.yaml");
     let established = words("wait --for=condition=established crd/sleepinfos.kube-green.com");
     plane.kubectl(&established).success();
     // Three cases: converted while asleep, as on the page; converted while asleep, without deleting the

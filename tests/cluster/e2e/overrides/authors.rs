@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
@@ -54,10 +53,7 @@ pub(crate) fn apply_stamp(team: &TestNamespace<'_>) {
         &format!("name: stamp-{}", team.name()),
     );
     assert_contains!(text, own);
-    let file = NamedTempFile::with_suffix(".yaml").unwrap();
-    std::fs::write(file.path(), text).unwrap();
-    let path = file.path().to_str().unwrap();
-    team.plane().kubectl(&["apply", "-f", path]).success();
+    team.plane().apply(&text);
     team.create(deployment("probe"));
     let mut year = 2100;
     eventually("the policy is in force", || {

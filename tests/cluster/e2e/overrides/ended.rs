@@ -19,14 +19,13 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 /// Waits until the current revision contains the values that dayshift wrote when the override
 /// began.
 fn await_copied(team: &TestNamespace<'_>, name: &str) {
-    let of = format!("app={name}");
+    let of = format!("replicasets?labelSelector=app%3D{name}");
     let began = team.annotation(name, "dayshift/override-began");
     assert!(began.is_some(), "{name}");
     eventually(
         &format!("a ReplicaSet of {name} has override-began"),
         || {
-            let message = team.kubectl(&["get", "replicasets", "-l", &of, "-o", "json"]);
-            let all: Value = serde_json::from_str(&message.success()).unwrap();
+            let all = team.read("apis/apps/v1", &of)?;
             let has_it = |each: &Value| {
                 let text = &each["metadata"]["annotations"]["dayshift/override-began"];
                 text.as_str() == began.as_deref()

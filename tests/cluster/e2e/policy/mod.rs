@@ -6,7 +6,6 @@ use dayshift_workload::Key;
 use futures::{StreamExt, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, PostParams};
-use tempfile::NamedTempFile;
 
 use crate::{
     e2e::policy::texts::{Numbers, SEEDS, changed, is_read},
@@ -46,10 +45,7 @@ impl<'a> Policy<'a> {
             .replace("dayshift-texts", &format!("texts-{}", team.name()))
             .replace("<= 4096", &format!("<= {most}"));
         assert_contains!(text, own);
-        let file = NamedTempFile::with_suffix(".yaml").unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        let path = file.path().to_str().unwrap();
-        plane.kubectl(&["apply", "-f", path]).success();
+        plane.apply(&text);
         Self { team }
     }
 

@@ -20,6 +20,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
+/// The Namespace and the name of the ServiceAccount in `manifests/dayshift.yaml`.
+const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
+
 /// Rows of `kubectl auth can-i --list` that every authenticated user or ServiceAccount has. The last one
 /// exists since Kubernetes 1.37, by the role `system:cluster-trust-bundle-discovery`.
 const RIGHTS_OF_ALL_USERS: [&str; 3] = [
@@ -80,7 +83,7 @@ fn each_enabled_kind_adds_only_four_verbs(plane: &ControlPlane) {
 }
 
 fn service_account_has_exactly_the_permissions_of_the_manifest(plane: &ControlPlane) {
-    let dayshift = plane.install();
+    plane.install();
     let team = plane.namespace("access");
 
     assert_eq!(
@@ -117,13 +120,8 @@ fn service_account_has_exactly_the_permissions_of_the_manifest(plane: &ControlPl
         (false, "list", "events.events.k8s.io"),
         (false, "patch", "events.events.k8s.io"),
     ] {
-        let asked = ["auth", "can-i", verb, resource, "-n", team.name()];
-        let answer = plane.kubectl_as(dayshift, &asked);
-        assert_eq!(
-            answer.stdout.trim(),
-            if allowed { "yes" } else { "no" },
-            "{verb} {resource}"
-        );
+        let can = plane.can(SHIPPED, verb, resource, team.name());
+        assert_eq!(can, allowed, "{verb} {resource}");
     }
     let scale = [
         "auth",
@@ -134,7 +132,8 @@ fn service_account_has_exactly_the_permissions_of_the_manifest(plane: &ControlPl
         "-n",
         team.name(),
     ];
-    assert_eq!(plane.kubectl_as(dayshift, &scale).stdout.trim(), "no");
+    let scales = plane.kubectl_as(plane.install(), &scale);
+    assert_eq!(scales.stdout.trim(), "no");
 }
 
 fn namespaced_manifest_grants_nothing_outside_its_namespace(plane: &ControlPlane) {
@@ -143,8 +142,6 @@ fn namespaced_manifest_grants_nothing_outside_its_namespace(plane: &ControlPlane
     let applied = team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"]);
     assert_eq!(applied.stderr, "");
     applied.success();
-    let dayshift = plane.kubeconfig_of(team.name(), "dayshift");
-
     for (allowed, verb, resource, namespace) in [
         (true, "watch", "deployments.apps", team.name()),
         (true, "patch", "deployments.apps", team.name()),
@@ -155,10 +152,8 @@ fn namespaced_manifest_grants_nothing_outside_its_namespace(plane: &ControlPlane
         (false, "patch", "deployments.apps", neighbour.name()),
         (false, "create", "events.events.k8s.io", neighbour.name()),
     ] {
-        let asked = ["auth", "can-i", verb, resource, "-n", namespace];
-        let answer = plane.kubectl_as(&dayshift, &asked).stdout;
-        let expected = if allowed { "yes" } else { "no" };
-        assert_eq!(answer.trim(), expected, "{verb} {resource} in {namespace}");
+        let can = plane.can((team.name(), "dayshift"), verb, resource, namespace);
+        assert_eq!(can, allowed, "{verb} {resource} in {namespace}");
     }
 }
 

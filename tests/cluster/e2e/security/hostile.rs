@@ -1,17 +1,15 @@
 //! Attackers who may annotate Deployments (`docs/production/threat-model.md`).
 
-use std::path::Path;
 use std::time::Instant;
 
 use dayshift_workload::Key;
-use serde_json::json;
-use tempfile::NamedTempFile;
+use serde_json::{Value, json};
 
-use crate::e2e::kinds::create;
+use crate::e2e::kinds::{await_watchable, create, path_of};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Output, Parts, Scenario, cron_job, deployment, eventually, nightly, scenarios,
-    soon, stateful_set, wait_until,
+    ControlPlane, Parts, Scenario, cron_job, deployment, eventually, nightly, scenarios, soon,
+    stateful_set, try_create, try_patch, wait_until,
 };
 
 const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
@@ -121,18 +119,20 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
         let count = 10 + begin.elapsed().as_millis() % 1000;
         user.merge("web", &json!({"spec": {"replicas": count}}))
     };
-    wait_until("the user can no longer change the spec", || !scaled().ok);
+    wait_until("the user can no longer change the spec", || {
+        scaled().is_err()
+    });
 
     let start = soon(5);
     let schedule = json!({"dayshift/start": start.text(), "dayshift/replicas": "7"});
     user.merge("web", &json!({"metadata": {"annotations": schedule}}))
-        .success();
+        .unwrap();
     team.await_adopted("web", start);
     team.await_replicas("web", 7);
     assert_eq!(team.replicas("other"), 1);
 
-    user.annotates_the_namespace("dayshift/timezone=Asia/Tokyo")
-        .success();
+    user.annotates_the_namespace("dayshift/timezone", "Asia/Tokyo")
+        .unwrap();
     user.deny_the_prefix(&team);
     let annotated = |key: &str, text: Option<u128>| {
         let annotations =
@@ -142,67 +142,52 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
     team.annotate("other", "dayshift/pause", "true");
     wait_until("the user can no longer write dayshift annotations", || {
         let text = begin.elapsed().as_millis();
-        !annotated("dayshift/pause", Some(text)).ok
+        annotated("dayshift/pause", Some(text)).is_err()
     });
     assert!(
-        !annotated("dayshift/pause", None).ok,
+        annotated("dayshift/pause", None).is_err(),
         "removing the annotation is forbidden too"
     );
-    annotated("example.com/note", Some(1)).success();
+    annotated("example.com/note", Some(1)).unwrap();
     // The next start would restore this count.
     let saved = json!({"metadata": {"labels": {"dayshift/saved-replicas": "900"}}});
-    let labeled = user.merge("other", &saved);
-    assert_contains!(labeled.stderr, "may not write annotations and labels");
+    let labeled = user.merge("other", &saved).unwrap_err();
+    assert_contains!(labeled, "may not write annotations and labels");
     let label = json!({"metadata": {"labels": {"example.com/note": "1"}}});
-    user.merge("other", &label).success();
+    user.merge("other", &label).unwrap();
     let pause = json!({"metadata": {"annotations": {"dayshift/pause": "false"}}});
-    let through_status = user.patches_through("status", "other", &pause);
-    assert_contains!(through_status.stderr, "may not write annotations");
-    let created = user.creates_a_deployment("born", &pause);
-    assert_contains!(created.stderr, "may not write annotations");
-    assert!(!user.annotates_the_namespace("dayshift/timezone=UTC").ok);
-    user.annotates_the_namespace("example.com/note=1").success();
+    let through_status = user.merge("other/status", &pause).unwrap_err();
+    assert_contains!(through_status, "may not write annotations");
+    let created = user.creates_a_deployment("born", &pause).unwrap_err();
+    assert_contains!(created, "may not write annotations");
+    let inherited = user.annotates_the_namespace("dayshift/timezone", "UTC");
+    assert!(inherited.is_err(), "{inherited:?}");
+    user.annotates_the_namespace("example.com/note", "1")
+        .unwrap();
 }
 
 /// With the token of dayshift's own ServiceAccount, under the shipped policy that restricts it.
 fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stolen");
-    apply(&team, SCALER);
+    team.apply(SCALER);
     let operators = include_str!("operators.yaml");
-    apply(&team, &operators.replace("NAMESPACE", team.name()));
-    let kubeconfig = plane.kubeconfig_of("dayshift", "dayshift");
-    let patch = |object: &str, patch: serde_json::Value| {
-        let patch = patch.to_string();
-        let arguments = [
-            "-n",
-            team.name(),
-            "patch",
-            object,
-            "--type=merge",
-            "-p",
-            &patch,
-        ];
-        plane.kubectl_as(&kubeconfig, &arguments)
-    };
-    let meta = |key: &str, value: serde_json::Value| json!({"metadata": {key: value}});
-    create(
-        &team,
-        serde_json::Value::from(stateful_set("db").replicas(2)),
-    );
-    create(&team, serde_json::Value::from(cron_job("report")));
+    team.apply(&operators.replace("NAMESPACE", team.name()));
+    let thief = plane.client_of(&plane.kubeconfig_of("dayshift", "dayshift"));
+    let patch = |object: &str, patch: Value| try_patch(&thief, &path_of(&team, object), &patch);
+    let meta = |key: &str, value: Value| json!({"metadata": {key: value}});
+    create(&team, Value::from(stateful_set("db").replicas(2)));
+    create(&team, Value::from(cron_job("report")));
     let job = ["create", "job", "once", "--image=busybox"];
     team.kubectl(&job).success();
-    for (version, kind) in [
-        ("core.gardener.cloud/v1beta1", "Shoot"),
-        ("kubeflow.org/v1", "Notebook"),
+    for (version, plural, kind) in [
+        ("core.gardener.cloud/v1beta1", "shoots", "Shoot"),
+        ("kubeflow.org/v1", "notebooks", "Notebook"),
     ] {
+        await_watchable(plane, &format!("{version}/{plural}"));
         let spec = json!({"purpose": "testing"});
         let object =
             json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it"}, "spec": spec});
-        wait_until("the new kind is served", || {
-            let created = team.kubectl_with(&["create"], &object.to_string());
-            created.ok
-        });
+        team.create_all(&object.to_string());
     }
     team.create(
         deployment("victim")
@@ -213,9 +198,9 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
     wait_until("the policy is in force", || {
         let text = begin.elapsed().as_millis().to_string();
         let other = meta("labels", json!({"example.com/b": text}));
-        !patch("deploy/victim", other).ok
+        patch("deploy/victim", other).is_err()
     });
-    let template = |spec: serde_json::Value| json!({"spec": {"template": {"spec": spec}}});
+    let template = |spec: Value| json!({"spec": {"template": {"spec": spec}}});
     let image = template(json!({"containers": [{"name": "web", "image": "evil"}]}));
     let owner = json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x"}]);
     for (object, change) in [
@@ -269,19 +254,19 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
         ("job/once", json!({"spec": {"ttlSecondsAfterFinished": 0}})),
         ("job/once", meta("labels", json!({"app": "evil"}))),
         ("job/once", meta("finalizers", json!(["example.com/x"]))),
-        ("shoot/it", json!({"spec": {"purpose": "production"}})),
+        ("shoots/it", json!({"spec": {"purpose": "production"}})),
         (
-            "shoot/it",
+            "shoots/it",
             json!({"spec": {"hibernation": {"enabled": true, "schedules": []}}}),
         ),
-        ("notebook/it", json!({"spec": {"replicas": 1}})),
+        ("notebooks/it", json!({"spec": {"replicas": 1}})),
         (
             "deploy/victim",
             meta("annotations", json!({"kubeflow-resource-stopped": "x"})),
         ),
     ] {
-        let refused = patch(object, change.clone());
-        assert_contains!(refused.stderr, "dayshift changes ", "{object}: {change}");
+        let refused = patch(object, change.clone()).unwrap_err();
+        assert_contains!(refused, "dayshift changes ", "{object}: {change}");
     }
     for (object, change) in [
         ("deploy/victim", json!({"spec": {"replicas": 4}})),
@@ -299,16 +284,16 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
             }),
         ),
         (
-            "shoot/it",
+            "shoots/it",
             json!({"spec": {"hibernation": {"enabled": true}}}),
         ),
-        ("shoot/it", json!({"spec": {"hibernation": null}})),
+        ("shoots/it", json!({"spec": {"hibernation": null}})),
         (
-            "notebook/it",
+            "notebooks/it",
             meta("annotations", json!({"kubeflow-resource-stopped": "x"})),
         ),
     ] {
-        patch(object, change).success();
+        patch(object, change).unwrap();
     }
 
     let event = |controller: &str| {
@@ -319,16 +304,12 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
             "reason": "Scaled", "reportingController": controller, "reportingInstance": "x",
             "regarding": {"kind": "Deployment", "name": "victim", "namespace": team.name()},
         });
-        let file = NamedTempFile::with_suffix(".json").unwrap();
-        std::fs::write(file.path(), event.to_string()).unwrap();
-        plane.kubectl_as(
-            &kubeconfig,
-            &["create", "-f", file.path().to_str().unwrap()],
-        )
+        let events = format!("/apis/events.k8s.io/v1/namespaces/{}/events", team.name());
+        try_create(&thief, &events, &event)
     };
-    event("dayshift").success();
-    let forged = event("deployment-controller");
-    assert_contains!(forged.stderr, "only in its own name");
+    event("dayshift").unwrap();
+    let forged = event("deployment-controller").unwrap_err();
+    assert_contains!(forged, "only in its own name");
 
     // dayshift's own changes are allowed, on an object with and one without labels and annotations.
     let stop = soon(6);
@@ -347,97 +328,54 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
 }
 
 /// A ServiceAccount that may patch Deployments of the team, and its Namespace.
-struct Annotator<'a> {
-    plane: &'a ControlPlane,
-    kubeconfig: std::path::PathBuf,
+struct Annotator {
+    client: kube::Client,
     namespace: String,
 }
 
-impl<'a> Annotator<'a> {
-    fn new(team: &TestNamespace<'a>) -> Self {
+impl Annotator {
+    fn new(team: &TestNamespace<'_>) -> Self {
         let namespace = team.name().to_owned();
-        team.kubectl(&["create", "serviceaccount", "annotator"])
-            .success();
-        let role = [
-            "--verb=get,patch,create",
-            "--resource=deployments.apps,deployments.apps/status",
-        ];
-        team.kubectl(&[&["create", "role", "annotator"], &role[..]].concat())
-            .success();
-        let account = format!("--serviceaccount={namespace}:annotator");
-        team.kubectl(&[
-            "create",
-            "rolebinding",
+        team.create_account("annotator");
+        let resources = "deployments.apps,deployments.apps/status";
+        team.grant(
             "annotator",
-            "--role=annotator",
-            &account,
-        ])
-        .success();
-        let own = format!("--resource-name={namespace}");
-        let role = ["--verb=get,patch", "--resource=namespaces", &own];
-        let name = format!("annotator-{namespace}");
-        team.kubectl(&[&["create", "clusterrole", &name], &role[..]].concat())
-            .success();
-        let role = format!("--clusterrole={name}");
-        team.kubectl(&["create", "clusterrolebinding", &name, &role, &account])
-            .success();
+            "annotator",
+            &[("get,patch,create", resources, "")],
+        );
+        let role = format!("annotator-{namespace}");
+        team.grant_everywhere(
+            &role,
+            "annotator",
+            &[("get,patch", "namespaces", &namespace)],
+        );
+        let plane = team.plane();
         Self {
-            plane: team.plane(),
-            kubeconfig: team.plane().kubeconfig_of(&namespace, "annotator"),
+            client: plane.client_of(&plane.kubeconfig_of(&namespace, "annotator")),
             namespace,
         }
     }
 
-    fn annotates_the_namespace(&self, text: &str) -> Output {
-        let namespace = &*self.namespace;
-        let arguments = ["annotate", "--overwrite", "namespace", namespace, text];
-        self.plane
-            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+    fn annotates_the_namespace(&self, key: &str, value: &str) -> Result<Value, String> {
+        let namespace = format!("/api/v1/namespaces/{}", self.namespace);
+        let patch = json!({"metadata": {"annotations": {key: value}}});
+        try_patch(&self.client, &namespace, &patch)
     }
 
-    fn patches_through(&self, subresource: &str, name: &str, patch: &serde_json::Value) -> Output {
-        let patch = patch.to_string();
-        let subresource = format!("--subresource={subresource}");
-        let object = format!("deployment/{name}");
-        let arguments = [
-            "-n",
-            &self.namespace,
-            "patch",
-            &object,
-            &subresource,
-            "--type=merge",
-            "-p",
-            &patch,
-        ];
-        self.plane
-            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+    fn deployments(&self) -> String {
+        format!("/apis/apps/v1/namespaces/{}/deployments", self.namespace)
     }
 
-    fn creates_a_deployment(&self, name: &str, with: &serde_json::Value) -> Output {
-        let mut object = serde_json::Value::from(deployment(name));
+    fn creates_a_deployment(&self, name: &str, with: &Value) -> Result<Value, String> {
+        let mut object = Value::from(deployment(name));
         object["metadata"]["annotations"] = with["metadata"]["annotations"].clone();
-        let file = NamedTempFile::with_suffix(".json").unwrap();
-        std::fs::write(file.path(), object.to_string()).unwrap();
-        let path = file.path().to_str().unwrap();
-        let arguments = ["-n", &self.namespace, "create", "-f", path];
-        self.plane
-            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+        try_create(&self.client, &self.deployments(), &object)
     }
 
-    fn merge(&self, name: &str, patch: &serde_json::Value) -> Output {
-        let patch = patch.to_string();
-        let arguments = [
-            "-n",
-            &self.namespace,
-            "patch",
-            "deployment",
-            name,
-            "--type=merge",
-            "-p",
-            &patch,
-        ];
-        self.plane
-            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+    /// Changes a Deployment, such as `web`, or a subresource, such as `web/status`.
+    fn merge(&self, name: &str, patch: &Value) -> Result<Value, String> {
+        let uri = format!("{}/{name}", self.deployments());
+        try_patch(&self.client, &uri, patch)
     }
 
     /// Applies the shipped policy to this account.
@@ -447,7 +385,7 @@ impl<'a> Annotator<'a> {
             .replace("system:serviceaccount:shop:annotator", &them)
             .replace("dayshift-writers", &format!("{}-writers", self.namespace));
         assert_contains!(policy, them);
-        apply(team, &policy);
+        team.apply(&policy);
     }
 
     /// Denies changes of the spec of Deployments.
@@ -475,14 +413,7 @@ impl<'a> Annotator<'a> {
             "spec": {"policyName": name, "validationActions": ["Deny"]},
         });
         for object in [policy, binding] {
-            apply(team, &object.to_string());
+            team.apply(&object.to_string());
         }
     }
-}
-
-fn apply(team: &TestNamespace<'_>, manifests: &str) {
-    let file = NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), manifests).unwrap();
-    let path = file.path().to_str().unwrap();
-    team.kubectl(&["apply", "-f", path]).success();
 }

@@ -68,10 +68,7 @@ impl<'a> Limited<'a> {
             assert_contains!(text, from);
             text = text.replace(from, to);
         }
-        let file = NamedTempFile::with_suffix(".yaml").unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        let path = file.path().to_str().unwrap();
-        self.team.plane().kubectl(&["apply", "-f", path]).success();
+        self.team.plane().apply(&text);
     }
 
     /// Annotates an object as this user, with all RBAC permissions, like `kubectl annotate`, which takes 0.1 s

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use tempfile::NamedTempFile;
-
 use super::login_proxy::{LoginProxy, TRUSTED};
 use super::oauth2_proxy;
 use crate::e2e::overrides::authors::{apply_stamp, by};
@@ -36,17 +34,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 fn account(team: &TestNamespace<'_>) -> PathBuf {
     let (plane, name) = (team.plane(), team.name());
     plane.install();
-    team.kubectl(&["create", "serviceaccount", "scaler"])
-        .success();
-    let subject = format!("--serviceaccount={name}:scaler");
-    let binding = format!("scaler-{name}");
-    let bind = [
-        "create",
-        "clusterrolebinding",
-        &binding,
-        "--clusterrole=dayshift",
-    ];
-    plane.kubectl(&[&bind[..], &[&subject]].concat()).success();
+    team.create_account("scaler");
+    team.bind_everywhere("dayshift", &format!("scaler-{name}"), "scaler");
     let text = LOGIN
         .replace(
             "name: dayshift-dashboard-login",
@@ -56,10 +45,7 @@ fn account(team: &TestNamespace<'_>) -> PathBuf {
             "name: dayshift\n    namespace: dayshift",
             &format!("name: scaler\n    namespace: {name}"),
         );
-    let file = NamedTempFile::with_suffix(".yaml").unwrap();
-    std::fs::write(file.path(), text).unwrap();
-    let path = file.path().to_str().unwrap();
-    plane.kubectl(&["apply", "-f", path]).success();
+    plane.apply(&text);
     plane.kubeconfig_of(name, "scaler")
 }
 

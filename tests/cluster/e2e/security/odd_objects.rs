@@ -57,32 +57,16 @@ const SLICES: &str = "apis/discovery.k8s.io/v1";
 impl<'a> Tenant<'a> {
     fn new(team: TestNamespace<'a>) -> Self {
         let (plane, name) = (team.plane(), team.name());
-        let account = format!("--serviceaccount={name}:tenant");
-        let cluster_role = format!("tenant-{name}");
-        let resources = "--resource=deployments.apps,deployments.apps/status,services,\
+        team.create_account("tenant");
+        let resources = "deployments.apps,deployments.apps/status,services,\
                          endpointslices.discovery.k8s.io";
-        for arguments in [
-            &["create", "serviceaccount", "tenant"][..],
-            &["create", "role", "tenant", "--verb=*", resources],
-            &["create", "rolebinding", "tenant", "--role=tenant", &account],
-            &[
-                "create",
-                "clusterrole",
-                &cluster_role,
-                "--verb=get,patch",
-                "--resource=namespaces",
-                &format!("--resource-name={name}"),
-            ],
-            &[
-                "create",
-                "clusterrolebinding",
-                &cluster_role,
-                &format!("--clusterrole={cluster_role}"),
-                &account,
-            ],
-        ] {
-            team.kubectl(arguments).success();
-        }
+        team.grant("tenant", "tenant", &[("*", resources, "")]);
+        let cluster_role = format!("tenant-{name}");
+        team.grant_everywhere(
+            &cluster_role,
+            "tenant",
+            &[("get,patch", "namespaces", name)],
+        );
         let client = plane.client_of(&plane.kubeconfig_of(name, "tenant"));
         let tenant = Self { team, client };
         wait_until("the API server knows the Role", || {
@@ -242,9 +226,8 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     let good = TestNamespace::without_controller(plane, "beside-odd");
     let label = format!("odd-objects={}", evil.team.name());
     for team in [&evil.team, &good] {
-        plane
-            .kubectl(&["label", "namespace", team.name(), &label])
-            .success();
+        let labels = json!({"metadata": {"labels": {"odd-objects": evil.team.name()}}});
+        plane.patch(&format!("/api/v1/namespaces/{}", team.name()), &labels);
     }
     let stop = soon(40);
     let start = stop.plus(10);
@@ -275,17 +258,11 @@ fn create_odd_objects(plane: &ControlPlane, variables: usize) {
     assert!(sizes.into_iter().any(is_stored), "nothing is stored");
 
     good.create(deployment("web").replicas(3));
-    let patch = json!({"metadata": {"annotations": schedule}}).to_string();
-    plane
-        .kubectl(&[
-            "patch",
-            "namespace",
-            good.name(),
-            "--type=merge",
-            "-p",
-            &patch,
-        ])
-        .success();
+    let good_namespace = format!("/api/v1/namespaces/{}", good.name());
+    plane.patch(
+        &good_namespace,
+        &json!({"metadata": {"annotations": schedule}}),
+    );
     // The policy of dayshift's account is in force a moment after it is created. Until then, the first patch of
     // `bytes` would replace bytes that are not text.
     let account = plane.install();
@@ -480,7 +457,7 @@ fn odd_objects_do_not_affect_the_activator_of_others(plane: &ControlPlane) {
     }
 
     create(&good, stopped(wide("web", &asking, 1)));
-    good.kubectl_with(&["apply"], &service("web")).success();
+    good.apply(&service("web"));
     let namespaces = format!("--namespace={},{}", evil.team.name(), good.name());
     let arguments = [
         "activator",
@@ -498,7 +475,7 @@ fn odd_objects_do_not_affect_the_activator_of_others(plane: &ControlPlane) {
         evil.merge(&evil.path(DEPLOYMENTS, "deployments/large"), &patch);
     }
     create(&good, stopped(wide("later", &asking, 1)));
-    good.kubectl_with(&["apply"], &service("later")).success();
+    good.apply(&service("later"));
     await_stand_in(&good, "later", true);
     let memory = peak_memory(program.id());
     println!("odd objects: the activator needed {memory} bytes");

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use kube::api::Api;
 use serde_json::Value;
-use tempfile::NamedTempFile;
 
 use crate::support::{
     ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, block_on, deployment, eventually,
@@ -49,18 +48,12 @@ impl<'a> Controller<'a> {
     /// afterwards is left out.
     fn with(plane: &'a ControlPlane, name: &str, change: impl Fn(&mut Value)) -> Self {
         let namespace = plane.namespace(name);
-        let manifest = "manifests/namespaced.yaml";
-        namespace.kubectl(&["apply", "-f", manifest]).success();
-        let role = namespace.kubectl(&["get", "role", "dayshift", "-o", "json"]);
-        let mut role: Value = serde_json::from_str(&role.success()).unwrap();
-        let rules = role["rules"].as_array_mut().unwrap();
-        rules.iter_mut().for_each(change);
-        // A rule must have a verb.
-        rules.retain(|rule| rule["verbs"] != Value::Array(Vec::new()));
-        let file = NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), role.to_string()).unwrap();
-        let file = file.path().to_str().unwrap();
-        namespace.kubectl(&["replace", "-f", file]).success();
+        namespace.apply_file("manifests/namespaced.yaml");
+        namespace.change_role("dayshift", |rules| {
+            rules.iter_mut().for_each(change);
+            // A rule must have a verb.
+            rules.retain(|rule| rule["verbs"] != Value::Array(Vec::new()));
+        });
         Self {
             kubeconfig: plane.kubeconfig_of(namespace.name(), "dayshift"),
             namespace,
@@ -218,10 +211,7 @@ fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPl
     let (namespace, stop) = (&controller.namespace, soon(6));
     controller.create(stop);
     let db = Value::from(stateful_set("db").replicas(3).stop("Mon 12:00"));
-    let file = NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), db.to_string()).unwrap();
-    let path = file.path().to_str().unwrap();
-    namespace.kubectl(&["create", "-f", path]).success();
+    namespace.create_all(&db.to_string());
     let mut dayshift = controller.run();
     dayshift.wait_ready();
     let place = format!("in namespace {}", namespace.name());
@@ -236,8 +226,7 @@ fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPl
     assert_eq!(reported.len(), 1, "{log}");
     assert!(reported[0].contains("StatefulSet"), "{log}");
 
-    let manifest = "manifests/namespaced.yaml";
-    namespace.kubectl(&["apply", "-f", manifest]).success();
+    namespace.apply_file("manifests/namespaced.yaml");
     wait_until("db is adopted", || {
         let sets: Api<StatefulSet> = Api::namespaced(plane.client().clone(), namespace.name());
         let labels = block_on(sets.get("db")).unwrap().metadata.labels;

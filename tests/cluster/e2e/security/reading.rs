@@ -35,22 +35,13 @@ impl<'a> Reader<'a> {
     fn of(plane: &'a ControlPlane, name: &str) -> Self {
         let team = TestNamespace::without_controller(plane, name);
         team.create(deployment("web").replicas(2).hours("00:00-24:00"));
-        let report = cron_job("report").hours("00:00-24:00").manifest();
-        team.kubectl_with(&["create"], &report).success();
-        team.kubectl(&["create", "serviceaccount", ACCOUNT])
-            .success();
-        let account = format!("{}:{ACCOUNT}", team.name());
-        let bind = ["create", "rolebinding", ACCOUNT, "--role", ACCOUNT];
-        team.kubectl(&[&bind[..], &["--serviceaccount", &account]].concat())
-            .success();
+        team.create_all(&cron_job("report").hours("00:00-24:00").manifest());
+        team.create_account(ACCOUNT);
+        team.bind("Role", ACCOUNT, ACCOUNT, ACCOUNT);
         let reader = Self { team };
         reader.may_read(&[]);
-        let kubeconfig = reader.kubeconfig(plane.url());
         wait_until("the API server knows the Role", || {
-            let can = ["auth", "can-i", "list", "statefulsets.apps", "-n"];
-            let can = [&can[..], &[reader.team.name()]].concat();
-            let message = plane.kubectl_as(&kubeconfig, &can);
-            message.stdout.trim() == "yes"
+            reader.can("list", "statefulsets.apps")
         });
         reader
     }
@@ -71,9 +62,11 @@ impl<'a> Reader<'a> {
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
             "metadata": {"name": ACCOUNT}, "rules": rules.collect::<Vec<_>>(),
         });
-        self.team
-            .kubectl_with(&["apply"], &role.to_string())
-            .success();
+        self.team.apply(&role.to_string());
+    }
+
+    fn can(&self, verb: &str, resource: &str) -> bool {
+        self.team.can(ACCOUNT, verb, resource)
     }
 
     fn kubeconfig(&self, url: &str) -> PathBuf {
@@ -121,18 +114,8 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
 
     // The API server does not end an open watch: the next one is denied.
     reader.may_read(&[]);
-    let kubeconfig = reader.kubeconfig(plane.url());
     wait_until("the API server knows the changed permission", || {
-        let can = [
-            "auth",
-            "can-i",
-            "list",
-            "cronjobs",
-            "-n",
-            reader.team.name(),
-        ];
-        let message = plane.kubectl_as(&kubeconfig, &can);
-        message.stdout.trim() == "no"
+        !reader.can("list", "cronjobs.batch")
     });
     way.close();
     await_pages(&reader, &dashboard, true);
@@ -142,13 +125,7 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
 fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &ControlPlane) {
     let reader = Reader::of(plane, "command-reader");
     let (team, namespace) = (&reader.team, reader.team.name());
-    let role = ["create", "role", "patcher", "--verb=patch"];
-    team.kubectl(&[&role[..], &["--resource=deployments.apps"]].concat())
-        .success();
-    let account = format!("{namespace}:{ACCOUNT}");
-    let bind = ["create", "rolebinding", "patcher", "--role=patcher"];
-    team.kubectl(&[&bind[..], &["--serviceaccount", &account]].concat())
-        .success();
+    team.grant("patcher", ACCOUNT, &[("patch", "deployments.apps", "")]);
     let kubeconfig = reader.kubeconfig(plane.url());
     let sleep = ["sleep", "--all", "--for", "1h", "--no-wait"];
     for (command, done) in [
@@ -178,10 +155,12 @@ fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &Control
         let cure = "or leave them out with --kinds deployments,statefulsets";
         assert_ends_with!(line, cure);
     }
-    let annotations = |object: &str| {
-        let path = "jsonpath={.metadata.annotations}";
-        team.kubectl(&["get", object, "-o", path]).success()
+    let annotations = |api: &str, object: &str| {
+        let object = team.read(api, object).unwrap();
+        object["metadata"]["annotations"].to_string()
     };
-    assert_contains!(annotations("deploy/web"), "dayshift/sleep-until");
-    assert_lacks!(annotations("cj/report"), "dayshift/sleep-until");
+    let web = annotations("apis/apps/v1", "deployments/web");
+    assert_contains!(web, "dayshift/sleep-until");
+    let report = annotations("apis/batch/v1", "cronjobs/report");
+    assert_lacks!(report, "dayshift/sleep-until");
 }

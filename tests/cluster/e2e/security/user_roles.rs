@@ -32,55 +32,30 @@ const LOOKS: [&str; 3] = ["status", "status deploy/web", "plan -o table"];
 
 /// A user with that ClusterRole in the namespace, or in all.
 fn person(team: &TestNamespace<'_>, name: &str, role: &str, is_in_all: bool) -> PathBuf {
-    team.kubectl(&["create", "serviceaccount", name]).success();
-    let kind = if is_in_all {
-        "clusterrolebinding"
-    } else {
-        "rolebinding"
-    };
-    let account = format!("{}:{name}", team.name());
+    team.create_account(name);
     let binding = format!("{}-{name}", team.name());
-    team.kubectl(&[
-        "create",
-        kind,
-        &binding,
-        &format!("--clusterrole={role}"),
-        &format!("--serviceaccount={account}"),
-    ])
-    .success();
+    if is_in_all {
+        team.bind_everywhere(role, &binding, name);
+    } else {
+        team.bind("ClusterRole", role, &binding, name);
+    }
     team.plane().kubeconfig_of(team.name(), name)
-}
-
-fn apply_roles(plane: &ControlPlane) {
-    plane
-        .kubectl(&["apply", "-f", "manifests/users/roles.yaml"])
-        .success();
 }
 
 /// Waits until Kubernetes' own role contains the added rules.
 fn await_aggregated(plane: &ControlPlane, role: &str) {
     wait_until(&format!("{role} has the kinds of KEDA"), || {
-        let get = ["get", "clusterrole", role, "-o", "jsonpath={.rules}"];
-        let rules = plane.kubectl(&get).success();
-        rules.contains("keda.sh")
+        let role = plane.read(&format!(
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/{role}"
+        ));
+        role.unwrap()["rules"].to_string().contains("keda.sh")
     });
 }
 
-/// Waits until the API server has applied a permission, or its removal.
-fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, request: &[&str]) {
-    wait_until(&format!("{request:?} is allowed"), || {
-        let ask = [&["auth", "can-i"], request, &["-n", namespace]].concat();
-        let message = plane.kubectl_as(who, &ask);
-        message.stdout.trim() == "yes"
-    });
-}
-
-/// Waits until the API server has applied rules that were added to Kubernetes' own roles.
-fn await_added(team: &TestNamespace<'_>, who: &Path) {
-    wait_until("the API server knows the added rules", || {
-        let list = ["auth", "can-i", "--list", "-n", team.name()];
-        let rights = team.plane().kubectl_as(who, &list).stdout;
-        rights.contains("scaledobjects.keda.sh")
+/// Waits until the API server has applied a permission of an account.
+fn await_right(team: &TestNamespace<'_>, account: &str, verb: &str, resource: &str) {
+    wait_until(&format!("{account} can {verb} {resource}"), || {
+        team.can(account, verb, resource)
     });
 }
 
@@ -110,7 +85,7 @@ fn assert_can_only_read(who: &Path, scope: &[&str]) {
 
 /// A namespace whose controller has adopted `web`.
 fn team<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
-    apply_roles(plane);
+    plane.apply_file("manifests/users/roles.yaml");
     let team = TestNamespace::new(plane, name);
     let now = soon(0);
     let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
@@ -123,11 +98,11 @@ fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPla
     let team = team(plane, "people");
     let here = ["-n", team.name()];
     let viewer = person(&team, "viewer", "dayshift-viewer", false);
-    await_right(plane, &viewer, team.name(), &["list", "cronjobs.batch"]);
+    await_right(&team, "viewer", "list", "cronjobs.batch");
     assert_can_only_read(&viewer, &here);
 
     let user = person(&team, "user", "dayshift-user", false);
-    await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
+    await_right(&team, "user", "patch", "deployments.apps");
     assert_can_run_everything(&user, &here);
     assert_eq!(team.replicas("web"), 3);
     let (code, message) = run(&user, "status", &["-A"]);
@@ -135,12 +110,10 @@ fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPla
 
     // In all namespaces.
     let everywhere = person(&team, "everywhere", "dayshift-user", true);
-    await_right(
-        plane,
-        &everywhere,
-        "default",
-        &["patch", "deployments.apps"],
-    );
+    wait_until("everywhere can patch in each namespace", || {
+        let account = (team.name(), "everywhere");
+        plane.can(account, "patch", "deployments.apps", "default")
+    });
     assert_can_run_everything(&everywhere, &here);
     let (code, message) = run(&everywhere, "status", &["-A"]);
     assert!(
@@ -155,20 +128,20 @@ fn view_and_edit_roles_include_the_permissions(plane: &ControlPlane) {
     let here = ["-n", team.name()];
     let viewer = person(&team, "viewer", "view", false);
     await_aggregated(plane, "view");
-    await_added(&team, &viewer);
+    await_right(&team, "viewer", "list", "scaledobjects.keda.sh");
     assert_can_only_read(&viewer, &here);
 
     let editor = person(&team, "editor", "edit", false);
     await_aggregated(plane, "edit");
-    await_added(&team, &editor);
+    await_right(&team, "editor", "list", "scaledobjects.keda.sh");
     assert_can_run_everything(&editor, &here);
 }
 
 fn user_role_grants_only_the_permissions_that_commands_need(plane: &ControlPlane) {
-    apply_roles(plane);
+    plane.apply_file("manifests/users/roles.yaml");
     let team = TestNamespace::without_controller(plane, "bounded-people");
     let user = person(&team, "user", "dayshift-user", false);
-    await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
+    await_right(&team, "user", "patch", "deployments.apps");
     let list = ["auth", "can-i", "--list", "--no-headers", "-n", team.name()];
     let listed = plane.kubectl_as(&user, &list).success();
     let writes: Vec<_> = listed
@@ -195,11 +168,6 @@ fn user_role_grants_only_the_permissions_that_commands_need(plane: &ControlPlane
         ("create", "pods"),
         ("create", "events"),
     ] {
-        let ask = ["auth", "can-i", verb, resource, "-n", team.name()];
-        assert_eq!(
-            plane.kubectl_as(&user, &ask).stdout.trim(),
-            "no",
-            "{verb} {resource}"
-        );
+        assert!(!team.can("user", verb, resource), "{verb} {resource}");
     }
 }

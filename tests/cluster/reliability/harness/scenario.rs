@@ -69,8 +69,7 @@ impl<'a> Scenario<'a> {
         create: impl FnOnce(&Fleet, &Namespace<'_>, Soon, Soon),
     ) -> Self {
         let namespace = place.plane.namespace(name);
-        let manifest = ["apply", "-f", "manifests/namespaced.yaml"];
-        namespace.kubectl(&manifest).success();
+        namespace.apply_file("manifests/namespaced.yaml");
         let proxy = place.toxiproxy.to(place.plane.url());
         let kubeconfig = place
             .plane

@@ -70,10 +70,7 @@ impl<'a> Webhook<'a> {
             move |listener| serve(tls, oracle, calls, listener)
         });
         let definition = definition(plane, namespace.name(), asked, server.address);
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), definition.to_string()).unwrap();
-        let file = file.path().to_str().unwrap();
-        plane.kubectl(&["create", "-f", file]).success();
+        namespace.create_all(&definition.to_string());
         Self {
             plane,
             name: namespace.name().to_owned(),
@@ -98,8 +95,8 @@ impl<'a> Webhook<'a> {
 
 impl Drop for Webhook<'_> {
     fn drop(&mut self) {
-        let delete = ["delete", "validatingwebhookconfiguration", &self.name];
-        self.plane.kubectl(&delete);
+        let webhooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+        self.plane.remove(&format!("{webhooks}/{}", self.name));
     }
 }
 
