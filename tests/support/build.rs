@@ -217,14 +217,14 @@ impl Recipe {
         format!("{}-{hex}", self.name)
     }
 
-    /// Builds into a directory, which is created atomically. If two processes build it at the same time, the
-    /// second waits.
+    /// Builds into a directory, which is created atomically. One build runs at a time, on all processors: two builds at
+    /// once would both compile the packages that they share.
     pub(crate) fn build(&self, directory: &Path) -> Result<(), String> {
-        let lock_path = directory.with_extension("lock");
+        let lock_path = directory.with_file_name("build.lock");
         let lock = File::create(&lock_path)
             .map_err(|error| format!("{}: {error}", lock_path.display()))?;
         if lock.try_lock().is_err() {
-            eprintln!("waiting for another process that builds the {}", self.name);
+            eprintln!("the build of the {} waits for another build", self.name);
             lock.lock()
                 .map_err(|error| format!("{}: {error}", lock_path.display()))?;
         }
