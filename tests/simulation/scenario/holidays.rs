@@ -22,6 +22,14 @@ impl Holidays {
         self.0[name] = dates;
     }
 
+    /// The calendars with these names.
+    pub fn only(&self, is_included: impl Fn(&str) -> bool) -> Self {
+        Self(std::array::from_fn(|name| {
+            let dates = self.0[name].clone();
+            dates.filter(|_| is_included(NAMES[name]))
+        }))
+    }
+
     /// For each name, whether the calendar is known.
     pub fn known(&self) -> [bool; NAMES.len()] {
         std::array::from_fn(|name| self.0[name].is_some())

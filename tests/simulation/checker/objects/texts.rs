@@ -93,10 +93,10 @@ pub fn is_own(own: &BTreeMap<String, String>, key: &str) -> bool {
     own.contains_key(key) || names::named_by(own).is_some_and(|named| named.contains_key(key))
 }
 
-/// Whether dates of calendars are excluded.
-pub fn names_calendars(in_force: &BTreeMap<String, String>) -> bool {
+/// Whether the dates of this calendar are excluded.
+pub fn names_calendar(in_force: &BTreeMap<String, String>, name: &str) -> bool {
     let except = in_force.get("except");
-    except.is_some_and(|text| text.contains("calendar:"))
+    except.is_some_and(|text| text.contains(&format!("calendar:{name}")))
 }
 
 /// The values that are part of the fingerprint.

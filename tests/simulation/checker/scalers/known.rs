@@ -11,7 +11,10 @@ use crate::{
         },
         rules::outcome::{Outcome, WriteKind},
     },
-    scenario::{holidays::Holidays, intent::Bad},
+    scenario::{
+        holidays::{Holidays, NAMES},
+        intent::Bad,
+    },
 };
 
 /// The maximum deviation from the server's clock that a controller accepts, in seconds: 30, and rounding,
@@ -166,9 +169,12 @@ impl Known {
         applied.is_some_and(|applied| applied.error.as_deref() != annotation_error)
     }
 
+    /// The calendars that its schedule names, as the process read them; `None` if it names none.
     fn named_holidays(&self) -> Option<Arc<Holidays>> {
-        let names = texts::names_calendars(&self.object.in_force());
-        names.then(|| self.holidays.clone())
+        let in_force = self.object.in_force();
+        let is_named = |name: &str| texts::names_calendar(&in_force, name);
+        let names_any = NAMES.iter().any(|name| is_named(name));
+        names_any.then(|| Arc::new(self.holidays.only(is_named)))
     }
 
     /// The next boundary of its last write, if that write had this schedule and these calendars.
