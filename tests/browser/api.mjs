@@ -6,7 +6,7 @@ const KINDS = {
   namespaces: ["v1", "Namespace"], events: ["v1", "Event"],
 };
 
-/** Serves `objects`, lists of objects by resource. `may(user, attributes)` decides access reviews; the user of a request
+/** Serves `objects`, lists of objects by resource, except the resources in `objects.forbidden`. `may(user, attributes)` decides access reviews; the user of a request
  * without impersonation is undefined. Returns the server and its kubeconfig. */
 export async function serveApi(objects, may) {
   const server = createServer(async (request, response) => {
@@ -24,6 +24,9 @@ export async function serveApi(objects, may) {
     }
     if (request.method !== "GET" || !KINDS[resource]) {
       return answer(404, { kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotFound", message: "not served", code: 404 });
+    }
+    if (objects.forbidden?.includes(resource)) {
+      return answer(403, { kind: "Status", apiVersion: "v1", status: "Failure", reason: "Forbidden", message: `${resource} is forbidden`, code: 403 });
     }
     const [apiVersion, kind] = KINDS[resource];
     const fields = (query.get("fieldSelector") ?? "").split(",").filter(Boolean).map((pair) => pair.split("="));

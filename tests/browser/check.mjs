@@ -38,12 +38,13 @@ const PAGES = [
 /** Parts that must be visible on a page at each width. */
 const SHOWN = {
   "/?refresh=off": [".verdict .dot", ".facts dd", ".problems .cause .what", ".stack path", ".counts a[title][href*='state=']",
-    ".strip .slot.some", ".large strong", ".days .day", ".top li a", "header .search input"],
+    ".strip .slot.some", ".large strong", ".days .day", ".top li a", "header .search input", "header .context", "header .menu summary",
+    "nav a[href^='/namespaces']"],
   "/timeline": [".timeline tbody svg.week", ".timeline .group a[href^='/ns/']", ".filter [name=namespace]", ".filter [name=kind]",
     ".filter [name=state]", ".filter [name=q]", ".filter [name=label]", ".filter [name=team]", "a.sort", ".acts button.primary", ".legend"],
   "/namespaces?refresh=off": ["tbody th a[href^='/ns/']"],
   "/object/default/deploy/office-hours?refresh=off": [".lead strong", ".crumbs a[href^='/ns/default']", "#days", "#cost", "#do",
-    "a.button[href$='/schedule?refresh=off']", ".more > summary"],
+    "a.button[href$='/schedule?refresh=off']", "#events", ".more > summary"],
   "/object/shop/deploy/broken?refresh=off": [".finding.error", "pre.fault mark"],
   "/ns/shop?refresh=off": [".stack path", "#overrides", "#workloads", "#inherited", "#next", "a[href^='/ns/shop.ics']", "a[href^='/ns/shop/what-if']"],
   "/object/shop/deploy/woken/schedule": ["[name=hours]", ".edge", "button.primary"],
@@ -248,6 +249,30 @@ ${nth % 50 === 7 ? `    ${problem(nth)}\n` : ""}spec: { replicas: ${1 + nth % 5}
     if (!found.text.includes("Workloads2000")) problems.push(`the large overview is: ${found.text.slice(0, 400)}`);
     if (found.height > 1800) problems.push(`the overview of 2,000 workloads is ${found.height} px high`);
     await audit(tab, "the overview of 2,000 workloads");
+    await tab.open(`${address}/timeline?q=app-1`, 1920, "light");
+    const timeline = await tab.evaluate(`(() => {
+      const all = (part) => [...document.querySelectorAll(".timeline tbody " + part)];
+      const heights = all("path.running").map((it) => it.getAttribute("d").match(/v(\\d+)/)[1]);
+      return {
+        rows: all("tr:not(.group)").filter((it) => it.getBoundingClientRect().bottom <= 1080).length,
+        heights: new Set(heights).size,
+        untitled: all("path:is(.running, .stopped)").filter((it) => !it.querySelector("title")).length,
+        parts: [".ticks", ".weekend", ".past", ".now"].filter((part) => all("path" + part).length === 0),
+        // 10-19, 100-199 and 1000-1999, of which each namespace has a part.
+        all: document.querySelector("[name=match]")?.closest("label").textContent.trim(),
+      };
+    })()`);
+    // The workloads of the first two namespaces have 1 and 2 replicas.
+    const expected = { heights: 2, untitled: 0, parts: [], all: "all 1111 workloads that match, on all 23 pages" };
+    const { rows, ...others } = timeline;
+    if (rows < 25) problems.push(`the timeline shows ${rows} workloads on a screen`);
+    if (JSON.stringify(others) !== JSON.stringify(expected)) problems.push(`the timeline is ${JSON.stringify(others)}`);
+    await tab.evaluate(`document.querySelector("[name=match]").click()`);
+    await tab.evaluate(`document.querySelector(".acts button").click()`);
+    await tab.until(`document.querySelector("h1")?.textContent === "Wake?"`);
+    const lead = await tab.evaluate(`document.querySelector(".lead").textContent`);
+    if (!/1\d\d\d workloads will change/.test(lead)) problems.push(`the preview of all that match begins with: ${lead}`);
+    await audit(tab, "the preview of all that match");
   } finally {
     sandbox.kill();
     rmSync(folder, { recursive: true });
@@ -290,8 +315,15 @@ async function checkClusters(_tab, _address, browser) {
   try {
     let [tab, address] = await dashboard();
     await tab.open(`${address}/?refresh=off`, 1280, "light");
-    await expect(tab, "the overview without a controller", ["No controller has acted on any of the 1 workload"]);
+    await expect(tab, "the overview without a controller", ["No controller has acted on any of the 1 workload",
+      "estimate for this week from the schedules"]);
     await checkAtEachWidth(tab, "the overview without a controller", [".verdict.bad", ".banner.bad code"]);
+
+    objects.forbidden = ["statefulsets", "cronjobs"];
+    [tab, address] = await dashboard();
+    await expect(tab, "the overview with missing permissions", ["2 kinds of objects cannot be read"]);
+    await checkAtEachWidth(tab, "the overview with missing permissions", ["details.banner.warn summary"]);
+    objects.forbidden = [];
 
     objects.deployments = [
       deployment(shown, "db", 1, office, state("running", label(9))),
@@ -370,6 +402,8 @@ async function requestWake(tab, address, browser) {
   for (const part of ["1 workload changed", "Undo: follow the schedule again", "To the timeline"]) {
     if (!result.includes(part)) problems.push(`the result has no ${part}: ${result}`);
   }
+  const back = await tab.evaluate(`document.querySelector("main > p:last-child a").getAttribute("href")`);
+  if (back !== "/timeline?q=office") problems.push(`the result leads back to ${back}`);
   for (const { method, params } of browser.takeEvents()) {
     if (method === "Log.entryAdded") problems.push(`while acting: ${params.entry.text}`);
   }
@@ -403,6 +437,8 @@ async function checkOverview(tab, address) {
   await tab.show(1280, "light", 500);
   const bar = await tab.evaluate(`document.querySelector(".acts").getBoundingClientRect().bottom - innerHeight`);
   if (bar > 0) problems.push(`the action bar ends ${bar} px below the view`);
+  const actions = await tab.evaluate(`[...document.querySelectorAll("[name=do] option")].map((it) => it.value).join()`);
+  if (actions !== "wake,sleep,pause,resume,sync,restore") problems.push(`the actions are ${actions}`);
   const title = await tab.evaluate(`[document.title, document.querySelector("link[rel=icon]").getAttribute("href")]`);
   if (!/^\(\d+\) Timeline/.test(title[0]) || title[1] !== "/alert.svg") problems.push(`the title and the icon are ${title}`);
 }
