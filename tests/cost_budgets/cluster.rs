@@ -65,6 +65,7 @@ pub(crate) fn cases() -> Vec<Case> {
         each("200 changes of how much is ready", readiness),
         each("a boundary of 200", boundary),
         each("a look at the dashboard of 200", open_page),
+        each("the next look at it", open_page_again),
         each("two minutes after a look at it", close_page),
     ]
 }
@@ -230,6 +231,16 @@ fn open_page() -> Operation {
         let dashboard = cluster.dashboard();
         cluster.open_page(&dashboard);
         dashboard
+    })
+}
+
+/// The cost of the page five seconds later, which computes no schedule again.
+fn open_page_again() -> Operation {
+    let cluster = Cluster::with(&schedule()).watched();
+    let dashboard = cluster.dashboard();
+    cluster.open_page(&dashboard);
+    operation((cluster.settled(), dashboard), |(cluster, dashboard)| {
+        cluster.open_page(dashboard);
     })
 }
 
