@@ -1,6 +1,6 @@
 //! Requesting an override of workloads, or its end, by annotations. A controller carries it out.
 
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, mem, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
@@ -230,10 +230,12 @@ impl AnnotatedWorkload {
 
 impl OverrideRequest {
     /// The request for one object, which an undo determines by the former overrides.
-    fn for_object(&self, object: &WorkloadRef) -> Self {
+    fn for_object(&self, object: &WorkloadRef) -> Cow<'_, Self> {
         match &self.requested {
-            RequestedOverride::Undo(former) => self.undoing(former.workloads.get(object)),
-            _ => self.clone(),
+            RequestedOverride::Undo(former) => {
+                Cow::Owned(self.undoing(former.workloads.get(object)))
+            }
+            _ => Cow::Borrowed(self),
         }
     }
 
@@ -364,8 +366,9 @@ impl OverrideRequest {
             }
             RequestedOverride::Sync => self.sync(observed),
             _ => {
-                let is_resume = matches!(self.requested, RequestedOverride::Resume);
-                if let Some(origin) = self.held_by(observed).filter(|_| is_resume) {
+                if matches!(self.requested, RequestedOverride::Resume)
+                    && let Some(origin) = self.held_by(observed)
+                {
                     let namespace = observed.object.namespace.clone();
                     return Err(OverrideError::held_by(origin, namespace).into());
                 }
@@ -415,6 +418,9 @@ impl OverrideRequest {
         let Some(new) = command.begun() else {
             return Ok(None);
         };
+        if !Key::OVERRIDES.iter().any(|key| inputs.own().has(*key)) {
+            return Ok(None);
+        }
         let spec = read(inputs, &self.context).into_spec();
         let Some(active) = spec.and_then(|spec| spec.overrides.own.at(self.now)) else {
             return Ok(None);
@@ -458,8 +464,10 @@ impl OverrideRequest {
         command: OverrideCommand,
         observed: &Observed,
     ) -> Option<(Origin, Override)> {
-        let spec = read(&observed.inputs, &self.context).into_spec();
-        let spec = spec.filter(|_| command == OverrideCommand::Resume)?;
+        if command != OverrideCommand::Resume {
+            return None;
+        }
+        let spec = read(&observed.inputs, &self.context).into_spec()?;
         spec.overrides.inherited_at(self.now)
     }
 
