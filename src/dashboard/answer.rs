@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::{
     entrance::{Entered, Visitor},
+    events::EventSubject,
     form::ScheduleFields,
     guard::harden,
     pages::{self, Page},
@@ -178,6 +179,9 @@ impl Dashboard {
             self.resolve_labels(&mut seen, visitor, params).await;
         }
         let view = &seen.view;
+        if matches!(*parts, ["" | "namespaces"] | ["ns", _]) {
+            view.complete_forecasts().await;
+        }
         let page = self.page_of(&seen, params, visitor);
         let acting = self.actions.as_ref().zip(visitor);
         if !view.is_complete {
@@ -217,7 +221,8 @@ impl Dashboard {
             ["namespaces"] => live(page.namespace_list(), params),
             ["object", namespace, kind, name] => match view.row(namespace, kind, name) {
                 Some(row) => {
-                    let events = self.events(&row.status.object).await;
+                    let subject = EventSubject::Workload(row.status.object.clone());
+                    let events = self.events(subject, &[row]).await;
                     live(page.object(row, &events), params)
                 }
                 None => fails("There is no such workload here, or it has no schedule."),
@@ -242,7 +247,8 @@ impl Dashboard {
                 fails("No visible workload of this namespace has a schedule.")
             }
             ["ns", name] => {
-                let events = self.events_in(name).await;
+                let subject = EventSubject::Namespace(name.to_owned());
+                let events = self.events(subject, &view.rows_of(name)).await;
                 live(page.namespace(name, &events), params)
             }
             _ => fails("There is no such page."),

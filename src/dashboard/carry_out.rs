@@ -4,6 +4,7 @@ use std::{
     collections::{HashMap, HashSet},
     convert::Infallible,
     sync::Arc,
+    time::Duration,
 };
 
 use chrono::TimeDelta;
@@ -23,14 +24,16 @@ use dayshift_workload::{
 };
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use kube::Client;
+use tokio::time::sleep;
 
 use crate::dashboard::{
     form::ActionForm,
     permissions::{Permissions, Verb, kinds_of, patchable_by_name, places},
     plan::{
-        ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Operation, Preview,
-        PreviewedChange, PreviewedEdit, ScheduleRequest,
+        ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Operation, PlanProgress,
+        Preview, PreviewedChange, PreviewedEdit, ScheduleRequest,
     },
+    source::Dashboard,
     view::{Row, Settings, View},
 };
 
@@ -39,12 +42,13 @@ const PATIENCE: TimeDelta = TimeDelta::seconds(10);
 /// Up to this number, workloads are watched individually, which is cheaper than one watch of all.
 const FEW: usize = 8;
 
-/// The current workloads of a form, without Namespace defaults, and an error for each that is missing.
+/// The current workloads of a form, without Namespace defaults, with their parsed annotations, and an error for
+/// each that is missing.
 pub(crate) fn selected(
     form: &ActionForm,
     view: &View,
     settings: &Settings,
-) -> (Selection, Vec<String>) {
+) -> (Selection, Vec<Arc<ParsedInputs>>, Vec<String>) {
     let rows = view.rows.iter().map(|row| &**row);
     let known: HashMap<String, &Row> = rows.map(|row| (row.form_name(), row)).collect();
     let mut rows = Vec::new();
@@ -65,7 +69,8 @@ pub(crate) fn selected(
         defaults: NamespaceDefaults::default(),
         is_previewed: false,
     };
-    (selection, missing)
+    let parsed = rows.iter().map(|row| Arc::clone(&row.parsed)).collect();
+    (selection, parsed, missing)
 }
 
 /// The namespaces of a form that this user sees, and an error for each other one: a form can contain any
@@ -148,9 +153,11 @@ async fn plan_override(
     };
     let not = asked.operation.failure();
     let end = |command: OverrideCommand| command.begun().and_then(Override::until);
+    let mut parsed = asked.parsed.iter();
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
-        let mut counts = counts_after(observed, request);
+        let parsed = parsed.next();
+        let mut counts = parsed.and_then(|parsed| counts_after(observed, parsed, request));
         let (mut change, ends) = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => {
                 let text = action_text(outcome.command, outcome.zone, request.now)
@@ -209,9 +216,11 @@ async fn plan_override(
                 let text = format!("{what}: {all}{replaced}{kept}");
                 let written = annotations_text(&outcome.annotations, &request.prefix);
                 let affected = outcome.affected.iter().map(|workload| &workload.now);
-                let counts: Vec<_> = affected
-                    .filter_map(|now| Some((now.clone(), counts_after(now, request)?)))
-                    .collect();
+                let counts = affected.filter_map(|now| {
+                    let parsed = now.read(&request.context);
+                    Some((now.clone(), counts_after(now, &parsed, request)?))
+                });
+                let counts: Vec<_> = counts.collect();
                 let replaced = outcome.replaced.clone();
                 let mut change = PreviewedChange {
                     replaced,
@@ -346,13 +355,15 @@ async fn denied(
 
 /// The number of replicas before and after an override; `None` if either is unknown, or if the workload has
 /// no number of replicas.
-fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Replicas, Replicas)> {
+fn counts_after(
+    observed: &Observed,
+    parsed: &ParsedInputs,
+    request: &OverrideRequest,
+) -> Option<(Replicas, Replicas)> {
     if observed.footprint.replicas == 0 {
         return None;
     }
-    let ParsedInputs::Scheduled(spec) = observed.read(&request.context) else {
-        return None;
-    };
+    let spec = parsed.spec()?;
     let seen = observed.replicas;
     let state = observed.state();
     let is_manual_zero = seen == Replicas::ZERO && state.remembered() == Some(Replicas::ZERO);
@@ -463,7 +474,6 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
             }
         }
     }
-    plan.end();
 }
 
 /// Restores workloads and the suspended Jobs of CronJobs, and reports each in the words of the command.
@@ -515,7 +525,7 @@ const MAX_RUNNING: usize = 4;
 
 impl Actions {
     /// Runs the queued jobs for as long as it is polled.
-    pub(crate) async fn work(&self, settings: &Settings) -> Infallible {
+    pub(crate) async fn work(&self, dashboard: &Dashboard) -> Infallible {
         let Some(mut jobs) = self.jobs.take() else {
             return std::future::pending().await;
         };
@@ -523,7 +533,7 @@ impl Actions {
         loop {
             tokio::select! {
                 Some(job) = jobs.recv(), if under_way.len() < MAX_RUNNING => {
-                    under_way.push(done(settings, job));
+                    under_way.push(done(dashboard, job));
                 }
                 Some(()) = under_way.next() => {}
             }
@@ -532,13 +542,46 @@ impl Actions {
 }
 
 /// Runs a job to its end.
-async fn done(settings: &Settings, job: ActionJob) {
+async fn done(dashboard: &Dashboard, job: ActionJob) {
+    let settings = &dashboard.settings;
     match job {
         // A browser that has closed the page needs no response, and its preview would delay others.
         ActionJob::Plan(asked, mut answer, _permit) => tokio::select! {
             () = answer.closed() => {}
             planned = planned(settings, &asked) => drop(answer.send(planned)),
         },
-        ActionJob::CarryOut(plan, view, _permit) => carry_out(settings, &plan, &view).await,
+        ActionJob::CarryOut(plan, view, _permit) => {
+            carry_out(settings, &plan, &view).await;
+            until_shown(dashboard, &plan).await;
+            plan.end();
+        }
+    }
+}
+
+/// How long to wait until the pages show what was written, and the pause before they are checked again.
+const SHOWN_WITHIN: Duration = Duration::from_secs(2);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Waits until the pages show the changes of a plan. Otherwise, a preview that is opened at once would differ from
+/// the workloads when it is confirmed.
+async fn until_shown(dashboard: &Dashboard, plan: &ActionPlan) {
+    let PlanProgress { shorten, lines, .. } = plan.progress();
+    let failed = lines.iter().filter(|line| line.is_error).count();
+    let changes = plan.planned.changes.iter();
+    let changes = changes.filter(|change| change.is_allowed(shorten));
+    let before: Vec<&Observed> = changes.flat_map(PreviewedChange::observed).collect();
+    let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
+    while waited < SHOWN_WITHIN {
+        let view = dashboard.view().await;
+        let rows = view.rows.iter().map(|row| &row.observed);
+        let now: HashMap<&WorkloadRef, &Observed> =
+            rows.map(|observed| (&observed.object, observed)).collect();
+        let is_unchanged = |before: &&&Observed| now.get(&before.object) == Some(*before);
+        if before.iter().filter(is_unchanged).count() <= failed {
+            return;
+        }
+        sleep(pause).await;
+        waited += pause;
+        pause *= 2;
     }
 }

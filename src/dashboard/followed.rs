@@ -16,10 +16,10 @@ use dayshift_operations::{
     EventNeeds, LiveView, SharedView,
     status::{StatusContext, Unreadable, WorkloadStatus},
 };
-use dayshift_workload::{Kind, ParseContext};
+use dayshift_workload::{Kind, Observed, ParseContext};
 use kube::Client;
 
-use crate::dashboard::view::{Row, Settings, View};
+use crate::dashboard::view::{LastRows, Row, Settings, View};
 
 /// The watches of a cluster and the view made from them.
 pub(super) struct Followed {
@@ -83,7 +83,9 @@ impl Followed {
         {
             return Arc::clone(view);
         }
-        let view = Arc::new(view_of(settings, self.context(settings), &live, now));
+        let known = last.as_ref().map(|(_, view)| &**view);
+        let view = view_of(settings, self.context(settings), &live, known, now);
+        let view = Arc::new(view);
         *last = Some((live.version(), Arc::clone(&view)));
         view
     }
@@ -111,19 +113,23 @@ fn view_of(
     settings: &Settings,
     context: ParseContext,
     live: &LiveView,
+    last: Option<&View>,
     now: DateTime<Utc>,
 ) -> View {
+    let last = LastRows::new(last, &context);
     let status_context = StatusContext {
         live,
         parse_context: &context,
         now,
     };
+    let parse = |observed: &Observed| {
+        let known = last.parsed(observed);
+        known.unwrap_or_else(|| Arc::new(observed.read(&context)))
+    };
     let row = |(kind, managed): (&Kind, &WithManagers)| {
-        Some(Arc::new(Row {
-            status: WorkloadStatus::new(kind, managed, &status_context)?,
-            observed: live.observe_workload(kind, managed),
-            parsed: None,
-        }))
+        let known = WorkloadStatus::with_inputs(kind, managed, &status_context, parse)?;
+        let (status, observed, parsed) = known;
+        Some(Arc::new(Row::new(status, observed, parsed, &last, now)))
     };
     // Rows are shown only when all workloads are known.
     let is_complete = live.is_complete();

@@ -1,22 +1,21 @@
-//! The next 24 hours and this week, computed from the schedules of all workloads in one pass.
+//! The next 24 hours and this week, summed over the forecasts of all workloads in one pass.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, Days, DurationRound, NaiveDate, NaiveTime, TimeDelta, Utc};
-use dayshift_manifest::plan::{Period, PlannedState, PlannedStep, WorkloadPlan, timeline};
 use dayshift_schedule::{Action, Zone};
 use dayshift_workload::{
-    Replicas, ScheduleSpec,
+    Replicas,
     savings::{Saved, StoppedCapacity},
 };
 
-use crate::dashboard::view::Row;
+use crate::dashboard::{
+    forecast::{AHEAD, Forecast, ForecastTimes},
+    view::Row,
+};
 
-/// The length of the strip of the next 24 hours, and of a slot in it.
-const STRIP: TimeDelta = TimeDelta::days(1);
+/// The length of a slot in the strip of the next 24 hours.
 const SLOT: TimeDelta = TimeDelta::minutes(30);
-/// The maximum number of boundaries and steps of a workload, because a schedule with seconds has 86,400 a day.
-const MAX_BOUNDARIES: usize = 200;
 
 /// The expected future of some workloads.
 #[derive(Debug)]
@@ -79,7 +78,7 @@ impl Share {
 impl Slot<'_> {
     /// The slots from `now` to the end of the strip.
     fn all(now: DateTime<Utc>) -> Vec<Self> {
-        let end = now + STRIP;
+        let end = now + AHEAD;
         let mut slots = Vec::new();
         let mut from = now;
         while from < end {
@@ -102,18 +101,13 @@ impl Slot<'_> {
 }
 
 impl<'v> Outlook<'v> {
-    /// The end of the period for which each workload's plan is needed.
-    pub(super) fn end(now: DateTime<Utc>, zone: Zone) -> DateTime<Utc> {
-        let (_, _, sunday) = week(now, zone);
-        sunday.max(now + STRIP)
-    }
-
     pub(super) fn new(
-        rows: impl Iterator<Item = (&'v Row, WorkloadPlan)>,
+        rows: impl Iterator<Item = (&'v Row, &'v Forecast)>,
         now: DateTime<Utc>,
         zone: Zone,
     ) -> Self {
-        let (monday, from, until) = week(now, zone);
+        let today = now.with_timezone(&zone).date_naive();
+        let monday = today - Days::new(today.weekday().num_days_from_monday().into());
         let mut outlook = Self {
             slots: Slot::all(now),
             monday,
@@ -121,49 +115,48 @@ impl<'v> Outlook<'v> {
             by_namespace: Vec::new(),
             capacity: Saved::default(),
         };
-        let days: Vec<DateTime<Utc>> = (0..=7)
-            .map(|day| midnight(monday + Days::new(day), zone))
+        let bounds: Vec<i64> = (0..=7)
+            .map(|day| midnight(monday + Days::new(day), zone).timestamp())
             .collect();
-        let period = Period::new(from, until).ok();
         let mut by_namespace: BTreeMap<&'v str, Share> = BTreeMap::new();
-        for (row, plan) in rows {
-            let Some(spec) = plan.spec() else { continue };
-            let full = full_count(spec, &plan, row.observed.replicas);
-            outlook.add_moves(row, &plan, full, now);
+        for (row, forecast) in rows {
+            let Some(times) = &forecast.times else {
+                continue;
+            };
+            outlook.add_moves(row, times, now);
             let footprint = row.observed.footprint;
             if footprint.replicas == 0 {
                 continue;
             }
-            let one_hour = Saved::from_hours(f64::from(full.get()), footprint);
+            let full = f64::from(times.full.get());
+            let one_hour = Saved::from_hours(full, footprint);
             outlook.capacity = [outlook.capacity, one_hour].into_iter().sum();
-            let Some(period) = period else { continue };
             let mut hours = [(0.0, 0.0); 7];
-            let steps = timeline(spec, plan.delay(), period, plan.since());
-            for step in steps.take(MAX_BOUNDARIES) {
-                let running = f64::from(running_count(spec, &step, full).get());
-                let stopped = f64::from(full.get()) - running;
-                for (day, bounds) in days.windows(2).enumerate() {
-                    let &[begin, end] = bounds else { continue };
-                    let time = step.until.min(end) - step.from.max(begin);
-                    if let Some((used, saved)) = hours.get_mut(day)
-                        && time > TimeDelta::zero()
-                    {
-                        let time = time.as_seconds_f64() / 3600.0;
+            for (from, until, running) in times.steps() {
+                let running = f64::from(running.get());
+                let days = hours
+                    .iter_mut()
+                    .zip(bounds.iter().zip(bounds.iter().skip(1)));
+                for ((used, saved), (begin, end)) in days {
+                    // The step is on another day if the time is negative.
+                    if let Ok(seconds) = u32::try_from(until.min(*end) - from.max(*begin)) {
+                        let time = f64::from(seconds) / 3600.0;
                         *used += running * time;
-                        *saved += stopped * time;
+                        *saved += (full - running) * time;
                     }
                 }
             }
-            let shares = hours.map(|(used, saved)| Share {
+            let share = |(used, saved)| Share {
                 used: Saved::from_hours(used, footprint),
                 saved: Saved::from_hours(saved, footprint),
-            });
-            for (all, share) in outlook.week.iter_mut().zip(shares) {
-                *all = all.and(share);
+            };
+            for (all, hours) in outlook.week.iter_mut().zip(hours) {
+                *all = all.and(share(hours));
             }
+            let whole = |sum: (f64, f64), day: (f64, f64)| (sum.0 + day.0, sum.1 + day.1);
             let namespace = by_namespace.entry(&row.status.object.namespace);
             let namespace = namespace.or_default();
-            *namespace = namespace.and(Share::total(shares.into_iter()));
+            *namespace = namespace.and(share(hours.into_iter().fold((0.0, 0.0), whole)));
         }
         outlook.by_namespace = by_namespace.into_iter().collect();
         let hours = |share: &Share| share.saved.replica_hours;
@@ -173,21 +166,20 @@ impl<'v> Outlook<'v> {
         outlook
     }
 
-    fn add_moves(&mut self, row: &'v Row, plan: &WorkloadPlan, full: Replicas, now: DateTime<Utc>) {
-        let end = now + STRIP;
-        let boundaries = plan.boundaries().take(MAX_BOUNDARIES);
-        let boundaries = boundaries.take_while(|boundary| boundary.at.to_utc() < end);
-        for boundary in boundaries.filter(|boundary| boundary.applied) {
-            let at = boundary.at.to_utc();
-            let slot = self.slots.iter_mut().rfind(|slot| slot.from <= at);
+    fn add_moves(&mut self, row: &'v Row, times: &ForecastTimes, now: DateTime<Utc>) {
+        let end = now + AHEAD;
+        let boundaries = times.boundaries.iter();
+        for &(at, action) in boundaries.take_while(|(at, _)| *at < end) {
+            let after = self.slots.partition_point(|slot| slot.from <= at);
+            let slot = after.checked_sub(1).and_then(|at| self.slots.get_mut(at));
             let Some(slot) = slot else { continue };
-            let moves = match boundary.action.is_up() {
+            let moves = match action.is_up() {
                 true => &mut slot.starts,
                 false => &mut slot.stops,
             };
-            let count = match boundary.action {
+            let count = match action {
                 Action::Scale(count) if count > 0 => Replicas::new(count),
-                Action::Scale(_) | Action::Start | Action::Stop => full,
+                Action::Scale(_) | Action::Start | Action::Stop => times.full,
             };
             let replicas = StoppedCapacity::new(count, row.observed.footprint).replicas;
             moves.workloads += 1;
@@ -199,36 +191,8 @@ impl<'v> Outlook<'v> {
     }
 }
 
-/// The count that would run without the schedule.
-pub(super) fn full_count(spec: &ScheduleSpec, plan: &WorkloadPlan, seen: Replicas) -> Replicas {
-    let known = spec.largest_count().or(spec.replicas).or(plan.runs);
-    known.unwrap_or(seen)
-}
-
-/// The count during a step, at most `full`.
-pub(super) fn running_count(spec: &ScheduleSpec, step: &PlannedStep, full: Replicas) -> Replicas {
-    let has_both = spec.only_action().is_none();
-    let count = match (step.state, step.required) {
-        (PlannedState::Slept, _) => spec.stop_replicas,
-        // If a schedule only stops or only starts, users make the other change, at unknown times. So the
-        // workload is assumed to run.
-        (PlannedState::Stopped, _) if has_both => spec.stop_replicas,
-        (PlannedState::Running, Some(Action::Scale(count))) => Replicas::new(count),
-        _ => full,
-    };
-    count.min(full)
-}
-
 fn midnight(date: NaiveDate, zone: Zone) -> DateTime<Utc> {
     zone.instant(date.and_time(NaiveTime::MIN))
-}
-
-/// The Monday of this week, and the beginning and end of the week.
-fn week(now: DateTime<Utc>, zone: Zone) -> (NaiveDate, DateTime<Utc>, DateTime<Utc>) {
-    let today = now.with_timezone(&zone).date_naive();
-    let monday = today - Days::new(today.weekday().num_days_from_monday().into());
-    let until = midnight(monday + Days::new(7), zone);
-    (monday, midnight(monday, zone), until)
 }
 
 #[cfg(test)]

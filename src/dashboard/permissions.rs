@@ -89,7 +89,7 @@ impl Permissions {
                 everywhere,
             })
         };
-        in_time(asking).await
+        in_time(PATIENCE, asking).await
     }
 
     pub(crate) fn includes(&self, object: &WorkloadRef) -> bool {
@@ -141,7 +141,7 @@ pub(crate) async fn patchable_by_name(
             may_patch(&client, &object.kind, namespace, name).await
         }
     });
-    Ok(in_time(patchable).await?.into_iter().collect())
+    Ok(in_time(PATIENCE, patchable).await?.into_iter().collect())
 }
 
 /// The answer about one permission, as long as it is reused.
@@ -179,8 +179,12 @@ impl KnownPermissions {
     }
 }
 
-async fn in_time<T>(asking: impl Future<Output = Result<T, FindError>>) -> Result<T, FindError> {
-    timeout(PATIENCE, asking).await.unwrap_or_else(|_| {
+/// The answer of the API server, or an error after a time limit.
+pub(super) async fn in_time<T>(
+    limit: Duration,
+    asking: impl Future<Output = Result<T, FindError>>,
+) -> Result<T, FindError> {
+    timeout(limit, asking).await.unwrap_or_else(|_| {
         let reason = "the API server does not answer in time".to_owned();
         Err(FindError::Unavailable(reason))
     })

@@ -12,7 +12,7 @@ use dayshift_operations::{
     Shorten, failure_text,
 };
 use dayshift_workload::{
-    Key, Observed, Prefix, Replicas, WorkloadRef, other_controllers::OtherController,
+    Key, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, other_controllers::OtherController,
     savings::StoppedCapacity,
 };
 use kube::Client;
@@ -31,6 +31,8 @@ pub(crate) struct ActionRequest {
     pub(crate) client: Client,
     pub(crate) operation: Operation,
     pub(crate) selection: Selection,
+    /// The parsed annotations of the selected workloads, in the same order.
+    pub(crate) parsed: Vec<Arc<ParsedInputs>>,
     pub(crate) missing: Vec<String>,
     pub(crate) namespaces: Vec<String>,
     /// The number of starts in the cluster that wait for a start slot.
@@ -241,10 +243,19 @@ impl PreviewedChange {
         }
     }
 
-    /// All workloads that change.
+    /// All workloads that change, as they were before.
+    pub(crate) fn observed(&self) -> impl Iterator<Item = &Observed> {
+        let own = match &self.subject {
+            ChangeSubject::Workload(observed) => Some(&**observed),
+            ChangeSubject::Namespace(..) => None,
+        };
+        let in_namespace = self.in_namespace().iter().map(|workload| &workload.now);
+        own.into_iter().chain(in_namespace)
+    }
+
+    /// The references of all workloads that change.
     fn workloads(&self) -> impl Iterator<Item = &WorkloadRef> {
-        let in_namespace = self.in_namespace().iter().map(|workload| &workload.object);
-        self.workload().into_iter().chain(in_namespace)
+        self.observed().map(|observed| &observed.object)
     }
 
     /// Whether the change ends an active override earlier.

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::dashboard::view::{Row, Settings, View};
+use crate::dashboard::view::{LastRows, Row, Settings, View};
 
 /// A view is cached for this long. Making one takes some microseconds for each object.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
@@ -56,8 +56,8 @@ impl Published {
         }
         let view = match (self.telemetry.snapshot(), &*last) {
             (Some(snapshot), known) => {
-                let was_complete = known.is_some();
-                self.view_of(settings, &snapshot, was_complete)
+                let known = known.as_ref().map(|last| &*last.view);
+                self.view_of(settings, &snapshot, known)
             }
             (None, Some(last)) => {
                 return Arc::new(View {
@@ -89,8 +89,10 @@ impl Published {
         }
     }
 
-    fn view_of(&self, settings: &Settings, snapshot: &Snapshot, was_complete: bool) -> View {
+    fn view_of(&self, settings: &Settings, snapshot: &Snapshot, last: Option<&View>) -> View {
         let context = self.context(settings);
+        let was_complete = last.is_some();
+        let last = LastRows::new(last, &context);
         let named = OnceCell::new();
         let seen = |namespace: &str, needed: &Dependency| {
             let entry = |snapshot: &Arc<ObjectSnapshot>| {
@@ -131,12 +133,9 @@ impl Published {
                 true => status.at_correction_limit(),
                 false => status,
             };
-            let parsed = Some(Arc::clone(&object.parsed));
-            Some(Arc::new(Row {
-                status,
-                observed,
-                parsed,
-            }))
+            let parsed = Arc::clone(&object.parsed);
+            let row = Row::new(status, observed, parsed, &last, snapshot.at);
+            Some(Arc::new(row))
         };
         let ready = self.telemetry.ready();
         let is_complete = was_complete || ready.is_ok();

@@ -1,19 +1,16 @@
 //! [`Dashboard`], and the source of its data: a followed cluster, or the controller in this process.
 
-use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::{
-    clock::Clock,
-    read::{FindError, ListedEvent, events_in, events_of},
-};
+use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_controller::{CalendarFeed, Telemetry};
-use dayshift_workload::{WorkloadRef, savings::Price};
+use dayshift_workload::savings::Price;
 use kube::Client;
-use tokio::time::timeout;
 
 use super::{
     entrance::{Entrance, Keyed, Visitor},
+    events::{EventSubject, RecentEvents},
     followed::Followed,
     guard::Hosts,
     labels::{LabelFilters, LabelMatches},
@@ -27,7 +24,7 @@ use super::{
 };
 use crate::dashboard::{
     published::Turn,
-    view::{SavingsSource, Settings},
+    view::{Row, SavingsSource, Settings},
 };
 
 /// The dashboard of one cluster.
@@ -42,6 +39,7 @@ pub struct Dashboard {
     pub(super) actions: Option<Actions>,
     pub(super) source: ViewSource,
     labels: LabelFilters,
+    recent_events: RecentEvents,
 }
 
 /// The source of the data.
@@ -71,9 +69,6 @@ pub(super) struct Seen {
     /// The workloads that the label filters select, if there are any; or why they are unknown.
     pub(super) labeled: Result<Option<LabelMatches>, String>,
 }
-
-/// The time limit for reading Events.
-const EVENTS_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Dashboard {
     /// A dashboard that follows a cluster when [`Self::follow`] is polled.
@@ -111,6 +106,7 @@ impl Dashboard {
             actions: None,
             source,
             labels: LabelFilters::default(),
+            recent_events: RecentEvents::default(),
         }
     }
 
@@ -230,7 +226,7 @@ impl Dashboard {
     /// Carries out requested actions, if the pages allow any.
     async fn work(&self) -> Infallible {
         match &self.actions {
-            Some(actions) => actions.work(&self.settings).await,
+            Some(actions) => actions.work(self).await,
             None => std::future::pending().await,
         }
     }
@@ -324,28 +320,13 @@ impl Dashboard {
         self.clock.now() + ahead
     }
 
-    /// The Events of an object, or `None` if the API server is not asked.
-    pub(super) async fn events(&self, object: &WorkloadRef) -> Events {
+    /// The Events of a page that shows these rows, or `None` if the API server is not asked.
+    pub(super) async fn events(&self, subject: EventSubject, rows: &[&Row]) -> Events {
         let ViewSource::Cluster(followed) = &self.source else {
             return None;
         };
-        Some(in_time(events_of(&followed.client, object)).await)
+        let last = rows.iter().filter_map(|row| row.status.since).max();
+        let known = self.recent_events.get(&followed.client, (subject, last));
+        Some(known.await)
     }
-
-    /// dayshift's own Events in a namespace.
-    pub(super) async fn events_in(&self, namespace: &str) -> Events {
-        let ViewSource::Cluster(followed) = &self.source else {
-            return None;
-        };
-        Some(in_time(events_in(&followed.client, namespace)).await)
-    }
-}
-
-async fn in_time(
-    events: impl Future<Output = Result<Vec<ListedEvent>, FindError>>,
-) -> Result<Vec<ListedEvent>, FindError> {
-    timeout(EVENTS_TIMEOUT, events).await.unwrap_or_else(|_| {
-        let reason = "the API server does not answer in time".to_owned();
-        Err(FindError::Unavailable(reason))
-    })
 }

@@ -3,10 +3,10 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use dayshift_manifest::plan::{Period, Planner, WorkloadPlan};
+use dayshift_manifest::plan::{Period, Planner};
 use dayshift_workload::{
-    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs,
-    ScheduleSpec, Started,
+    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParsedInputs, ScheduleSpec,
+    Started, read,
 };
 
 use crate::dashboard::{
@@ -58,35 +58,47 @@ impl Weeks {
     /// The week of a schedule; `None` if there are too many.
     fn get(
         &mut self,
-        inputs: &Inputs,
+        schedule: Fingerprint,
         spec: &ScheduleSpec,
+        observed: &Observed,
         period: Period,
     ) -> Option<Rc<PlannedWeek>> {
-        let key = (inputs.fingerprint(""), spec.planned_start);
+        let started = observed.started(spec);
+        let key = (schedule, started);
         if let Some(week) = self.0.get(&key) {
             return Some(Rc::clone(week));
         }
         if self.0.len() == MAX_WEEKS {
             return None;
         }
-        let week = Rc::new(PlannedWeek::new(spec, period));
+        let spec = ScheduleSpec {
+            planned_start: started,
+            ..spec.clone()
+        };
+        let week = Rc::new(PlannedWeek::new(&spec, period));
         self.0.insert(key, Rc::clone(&week));
         Some(week)
     }
 }
 
-/// Parsed schedules. Most workloads of a namespace have the same annotations.
-#[derive(Default)]
-struct ParsedSchedules(HashMap<Inputs, Rc<ParsedInputs>>);
+/// The present and the tried schedule of the workloads with the same annotations.
+struct TriedInputs {
+    present: Fingerprint,
+    tried: Fingerprint,
+    parsed: ParsedInputs,
+}
 
-impl ParsedSchedules {
-    fn read(&mut self, observed: &Observed, context: &ParseContext) -> Rc<ParsedInputs> {
+/// Schedules by annotations. Most workloads of a namespace have the same annotations.
+#[derive(Default)]
+struct KnownInputs<'v>(HashMap<&'v Inputs, TriedInputs>);
+
+impl<'v> KnownInputs<'v> {
+    fn get(&mut self, inputs: &'v Inputs, read: impl FnOnce() -> TriedInputs) -> &TriedInputs {
         // A few windows of `extra` can take kilobytes for each of thousands of workloads.
-        if self.0.len() == MAX_PARSED && !self.0.contains_key(&observed.inputs) {
+        if self.0.len() == MAX_PARSED && !self.0.contains_key(inputs) {
             self.0.clear();
         }
-        let known = self.0.entry(observed.inputs.clone());
-        Rc::clone(known.or_insert_with(|| Rc::new(observed.read(context))))
+        self.0.entry(inputs).or_insert_with(read)
     }
 }
 
@@ -95,51 +107,44 @@ impl TrialContext<'_> {
     pub(super) fn run<'v>(&self, rows: &[&'v Row]) -> Trial<'v> {
         let mut trial = Trial::default();
         let mut weeks = Weeks::default();
-        let mut parsed = ParsedSchedules::default();
+        let mut known = KnownInputs::default();
         let mut present: HashMap<Fingerprint, usize> = HashMap::new();
         for &row in rows {
             let observed = &row.observed;
-            let mut read = |observed: &Observed| parsed.read(observed, &self.planner.context);
-            let now = match &row.parsed {
-                Some(parsed) => ParsedInputs::clone(parsed),
-                None => ParsedInputs::clone(&read(observed)),
-            };
-            let now = self.planner.plan_read(observed, now);
             trial.own += usize::from(observed.inputs.schedule_origin() == Some(Origin::Own));
-            let tried = self.tried(observed);
-            let then = ParsedInputs::clone(&read(&tried));
-            if let ParsedInputs::Invalid(refusal) = &then {
+            let inputs = &observed.inputs;
+            let known = known.get(inputs, || self.tried_inputs(inputs));
+            let refusal = observed.count_refusal();
+            let refusal = match &known.parsed {
+                ParsedInputs::Invalid(refusal) => Some(refusal),
+                ParsedInputs::Scheduled(_) => refusal.as_ref(),
+                ParsedInputs::Unscheduled => None,
+            };
+            if let Some(refusal) = refusal {
                 let is_named = trial.rejected.len() < MAX_NAMES;
                 let reason = is_named.then(|| refusal.to_string());
                 trial.rejected.push((row, reason.unwrap_or_default()));
                 continue;
             }
-            let then = self.planner.plan_read(&tried, then);
-            let mut week = |plan: Option<&WorkloadPlan>, inputs: &Inputs| {
-                weeks.get(inputs, plan?.spec()?, self.period)
-            };
-            let week_now = week(now.as_ref(), &observed.inputs);
-            let week_then = week(then.as_ref(), &tried.inputs);
-            let (Some(now), Some(then)) = (now, then) else {
+            let (Some(now), Some(then)) = (row.parsed.spec(), known.parsed.spec()) else {
                 trial.left_out += 1;
                 continue;
             };
+            let week_now = weeks.get(known.present, now, observed, self.period);
+            let week_then = weeks.get(known.tried, then, observed, self.period);
             let (Some(week_now), Some(week_then)) = (week_now, week_then) else {
                 trial.left_out += 1;
                 continue;
             };
-            trial.now.add(&now, observed, &week_now);
-            trial.tried.add(&then, &tried, &week_then);
-            if let Some(spec) = then.spec() {
-                let runs = observed.replicas > spec.stop_replicas;
-                match week_then.is_up_at_first {
-                    Some(false) if runs => trial.outside.push(row),
-                    Some(true) if !runs && row.has_saved() => trial.started.push(row),
-                    _ => {}
-                }
+            trial.now.add(now, observed, &week_now);
+            trial.tried.add(then, observed, &week_then);
+            let runs = observed.replicas > then.stop_replicas;
+            match week_then.is_up_at_first {
+                Some(false) if runs => trial.outside.push(row),
+                Some(true) if !runs && row.has_saved() => trial.started.push(row),
+                _ => {}
             }
-            let key = observed.inputs.fingerprint("");
-            let at = *present.entry(key).or_insert(trial.present.len());
+            let at = *present.entry(known.present).or_insert(trial.present.len());
             match trial.present.get_mut(at) {
                 Some((first, count)) => {
                     *count += 1;
@@ -159,12 +164,20 @@ impl TrialContext<'_> {
         trial
     }
 
-    /// The workload with the tried schedule as its own. Given times replace all its times, and each other
-    /// given value replaces its own.
-    pub(super) fn tried(&self, observed: &Observed) -> Observed {
+    fn tried_inputs(&self, present: &Inputs) -> TriedInputs {
+        let tried = self.tried(present);
+        TriedInputs {
+            present: present.fingerprint(""),
+            tried: tried.fingerprint(""),
+            parsed: read(&tried, &self.planner.context),
+        }
+    }
+
+    /// The annotations with the tried schedule as the workload's own. Given times replace all its times, and
+    /// each other given value replaces its own.
+    pub(super) fn tried(&self, present: &Inputs) -> Inputs {
         let given = |key: &Key| !self.fields.text(*key).is_empty();
-        let mut tried = observed.clone();
-        let mut inputs = tried.inputs.without(&Key::OVERRIDES);
+        let mut inputs = present.clone().without(&Key::OVERRIDES);
         let times = [Key::Hours, Key::Start, Key::Stop, Key::NamedSchedule];
         if times.iter().any(given) {
             inputs = inputs
@@ -179,31 +192,32 @@ impl TrialContext<'_> {
         if given(&Key::NamedSchedule) {
             inputs = inputs.with_schedules(&self.schedules);
         }
-        tried.inputs = inputs;
-        tried
+        inputs
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dayshift_cluster::Workload;
-    use dayshift_workload::{Kind, Prefix};
-    use serde_json::json;
+    use dayshift_workload::ParseContext;
 
     use super::*;
 
     #[test]
     fn parsed_schedules_of_thousands_of_workloads_are_not_kept() {
-        let (mut parsed, context) = (ParsedSchedules::default(), ParseContext::default());
-        for number in 0..1_000 {
-            let annotations =
-                json!({"dayshift/hours": "09:00-19:00", "dayshift/jitter": format!("{number}s")});
-            let object = json!({"metadata": {"name": "web", "namespace": "dev", "annotations": annotations}});
-            let workload: Workload = serde_json::from_value(object).unwrap();
-            let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
-            let first = parsed.read(&observed, &context);
-            assert!(Rc::ptr_eq(&first, &parsed.read(&observed, &context)));
-            assert!(parsed.0.len() <= MAX_PARSED);
+        let context = ParseContext::default();
+        let inputs: Vec<Inputs> = (0..1_000)
+            .map(|number| Inputs::default().with(Key::Hours, &format!("09:00-19:00:{number}")))
+            .collect();
+        let mut known = KnownInputs::default();
+        for inputs in &inputs {
+            let read = || TriedInputs {
+                present: inputs.fingerprint(""),
+                tried: inputs.fingerprint(""),
+                parsed: read(inputs, &context),
+            };
+            known.get(inputs, read);
+            known.get(inputs, || panic!("the schedule is read again"));
+            assert!(known.0.len() <= MAX_PARSED);
         }
     }
 }

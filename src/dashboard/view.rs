@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
@@ -18,6 +18,8 @@ use dayshift_workload::{
     may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
 };
+
+use crate::dashboard::forecast::Forecast;
 
 /// The state of the cluster at one time.
 #[derive(Clone, Debug)]
@@ -49,9 +51,18 @@ pub struct Row {
     pub status: WorkloadStatus,
     /// The observed workload with its Namespace defaults.
     pub observed: Observed,
-    /// The parsed annotations, if the source has them.
-    pub parsed: Option<Arc<ParsedInputs>>,
+    /// The parsed annotations.
+    pub parsed: Arc<ParsedInputs>,
+    forecast: OnceLock<Arc<Forecast>>,
 }
+
+/// The number of forecasts that are computed at a time.
+const FORECASTS: usize = 20;
+
+/// The rows of the last view, by workload. Parsed annotations and forecasts depend only on a workload and the parse
+/// context, so those of unchanged workloads are used again.
+#[derive(Default)]
+pub(super) struct LastRows<'v>(HashMap<&'v WorkloadRef, &'v Row>);
 
 /// A message about one workload.
 #[derive(Debug, PartialEq, Eq)]
@@ -135,6 +146,18 @@ impl View {
         }
     }
 
+    /// Computes the missing forecasts, some at a time: those of thousands of workloads take longer than a controller
+    /// on the same thread can wait.
+    pub(super) async fn complete_forecasts(&self) {
+        let is_missing = |row: &&Arc<Row>| row.forecast.get().is_none();
+        for (at, row) in self.rows.iter().filter(is_missing).enumerate() {
+            row.forecast(self);
+            if at % FORECASTS == FORECASTS - 1 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
     /// The named schedules that these workloads follow, as far as they are known here.
     pub(super) fn named_schedules(&self) -> NamedSchedules {
         let rows = self.rows.iter();
@@ -183,7 +206,54 @@ impl View {
     }
 }
 
+impl<'v> LastRows<'v> {
+    pub(super) fn new(last: Option<&'v View>, context: &ParseContext) -> Self {
+        let last = last.filter(|last| last.context == *context);
+        let rows = last.into_iter().flat_map(|last| last.rows.iter());
+        Self(rows.map(|row| (&row.status.object, &**row)).collect())
+    }
+
+    /// The parsed annotations of a workload, if it has not changed.
+    pub(super) fn parsed(&self, observed: &Observed) -> Option<Arc<ParsedInputs>> {
+        Some(Arc::clone(&self.row(observed)?.parsed))
+    }
+
+    fn row(&self, observed: &Observed) -> Option<&'v Row> {
+        let row = self.0.get(&observed.object).copied();
+        row.filter(|row| row.observed == *observed)
+    }
+}
+
 impl Row {
+    /// A row of a view at `now`, which uses the forecast of the last row if that still holds.
+    pub(super) fn new(
+        status: WorkloadStatus,
+        observed: Observed,
+        parsed: Arc<ParsedInputs>,
+        last: &LastRows<'_>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let last = last.row(&observed);
+        // A controller reads the annotations again if a calendar has changed.
+        let last = last.filter(|row| Arc::ptr_eq(&row.parsed, &parsed));
+        let forecast = last.and_then(|row| row.forecast.get());
+        let forecast = forecast.filter(|forecast| forecast.holds_at(now));
+        Self {
+            status,
+            observed,
+            parsed,
+            forecast: forecast.cloned().map_or_else(OnceLock::new, OnceLock::from),
+        }
+    }
+
+    /// The forecast, which is computed if it is not known. `view` contains this row.
+    pub(super) fn forecast(&self, view: &View) -> &Forecast {
+        self.forecast.get_or_init(|| {
+            let (context, now) = (&view.context, view.now);
+            Arc::new(Forecast::new(&self.observed, &self.parsed, context, now))
+        })
+    }
+
     pub(super) fn findings(&self, prefix: &Prefix, now: DateTime<Utc>) -> Vec<Finding> {
         let status = &self.status;
         let mut findings = Vec::new();

@@ -2,11 +2,14 @@
 //! jitter are left out, so that the figures of two schedules can be compared.
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Timelike as _, Utc, Weekday};
-use dayshift_manifest::plan::{Period, PlannedState, PlannedStep, WorkloadPlan, timeline};
+use dayshift_manifest::plan::{Period, PlannedState, PlannedStep, restored_count, timeline};
 use dayshift_schedule::Action;
 use dayshift_workload::{Observed, Overrides, ScheduleSpec, savings::Saved};
 
-use crate::dashboard::outlook::{Share, full_count, running_count};
+use crate::dashboard::{
+    forecast::{full_count, running_count},
+    outlook::Share,
+};
 
 /// The maximum number of steps of a week, because a schedule with seconds has 600,000.
 const MAX_STEPS: usize = 400;
@@ -16,7 +19,8 @@ pub(super) const WORKING_HOURS: (u32, u32) = (9, 17);
 /// The states that a schedule plans for seven days.
 #[derive(Debug)]
 pub(super) struct PlannedWeek {
-    steps: Vec<PlannedStep>,
+    /// The hours of all steps with the same state and required action.
+    states: Vec<(PlannedStep, f64)>,
     starts: usize,
     working_starts: usize,
     /// Whether the schedule changes too often to be counted.
@@ -69,10 +73,21 @@ impl PlannedWeek {
             let is_workday = !matches!(at.weekday(), Weekday::Sat | Weekday::Sun);
             is_workday && (WORKING_HOURS.0..WORKING_HOURS.1).contains(&at.hour())
         };
+        let mut states: Vec<(PlannedStep, f64)> = Vec::new();
+        for step in &steps {
+            let hours = (step.until - step.from).as_seconds_f64() / 3600.0;
+            let is_same = |known: &&mut (PlannedStep, f64)| {
+                (known.0.state, known.0.required) == (step.state, step.required)
+            };
+            match states.iter_mut().find(is_same) {
+                Some(known) => known.1 += hours,
+                None => states.push((*step, hours)),
+            }
+        }
         Self {
             starts: starts.len(),
             working_starts: starts.iter().filter(is_working).count(),
-            steps,
+            states,
             is_cut,
             is_up_at_first,
         }
@@ -80,9 +95,8 @@ impl PlannedWeek {
 }
 
 impl WeekFigures {
-    /// Adds a workload with this week. `plan` has its counts.
-    pub(super) fn add(&mut self, plan: &WorkloadPlan, observed: &Observed, week: &PlannedWeek) {
-        let Some(spec) = plan.spec() else { return };
+    /// Adds a workload with this week and the counts of this schedule.
+    pub(super) fn add(&mut self, spec: &ScheduleSpec, observed: &Observed, week: &PlannedWeek) {
         self.workloads += 1;
         if week.is_cut {
             self.uncounted += 1;
@@ -90,15 +104,15 @@ impl WeekFigures {
         }
         self.starts += week.starts;
         self.working_starts += week.working_starts;
-        let full = full_count(spec, plan, observed.replicas);
+        let restored = || Some(restored_count(observed, spec));
+        let full = full_count(spec, observed.replicas, restored);
         let (mut used, mut saved) = (0.0, 0.0);
-        for step in &week.steps {
-            let hours = (step.until - step.from).as_seconds_f64() / 3600.0;
+        for (step, hours) in &week.states {
             let running = running_count(spec, step, full);
             used += hours * f64::from(running.get());
             saved += hours * f64::from(full.get().saturating_sub(running.get()));
             if is_up(spec, step) {
-                self.running += hours;
+                self.running += *hours;
             }
         }
         if observed.footprint.replicas > 0 {

@@ -74,12 +74,28 @@ impl Page<'_> {
 
     /// The form for the selected objects, if actions are allowed.
     pub(super) fn form(&self, chosen: &Markup, filled_in: &FormFields) -> Markup {
+        self.post(
+            "/confirm",
+            None,
+            &[],
+            &html! { (chosen) (fields(filled_in)) },
+        )
+    }
+
+    /// A form with these hidden fields that is posted to `path`, if actions are allowed.
+    pub(super) fn post(
+        &self,
+        path: &str,
+        class: Option<&str>,
+        fields: &[(&str, &str)],
+        content: &Markup,
+    ) -> Markup {
         html! {
             @if let Some(token) = self.token {
-                form method="post" action=(self.params.link("/confirm")) {
-                    (chosen)
+                form class=[class] method="post" action=(self.params.link(path)) {
                     (hidden(("token", token)))
-                    (fields(filled_in))
+                    @for field in fields { (hidden(*field)) }
+                    (content)
                 }
             }
         }
@@ -97,18 +113,16 @@ impl Page<'_> {
             .filter(is_told)
             .map(|row| row.form_name())
             .collect();
-        let fields = FormFields::prefilled();
-        html! {
-            @if let Some(token) = self.token.filter(|_| !told.is_empty()) {
-                form.moves method="post" action=(self.params.common().link("/confirm")) {
-                    (hidden(("token", token)))
-                    @for object in &told { (hidden(("object", object))) }
-                    (hidden(("do", "wake")))
-                    (hidden(("for", &fields.length)))
-                    button type="submit" { "Keep running for " (fields.length) }
-                }
-            }
+        if told.is_empty() {
+            return html! {};
         }
+        let length = FormFields::prefilled().length;
+        let content = html! {
+            @for object in &told { (hidden(("object", object))) }
+            button type="submit" { "Keep running for " (length) }
+        };
+        let fields = [("do", "wake"), ("for", &*length)];
+        self.post("/confirm", Some("moves"), &fields, &content)
     }
 
     /// The form with an error message.
@@ -129,7 +143,7 @@ impl Page<'_> {
             }
             (self.back())
         };
-        self.shell(&asking("Correct the form"), &content)
+        self.shell(&Kind::new("Correct the form", "/timeline"), &content)
     }
 
     /// The preview, to be confirmed.
@@ -213,16 +227,14 @@ impl Page<'_> {
             (self.delays(plan))
             (denied(planned))
             (shortened(planned))
-            @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
-                form.decide method="post" action=(self.params.link("/act")) {
-                    (hidden(("token", token)))
-                    (hidden(("plan", &plan.id.to_string())))
+            @if changes.is_empty() { (self.back()) } @else {
+                (self.post("/act", Some("decide"), &[("plan", &*plan.id.to_string())], &html! {
                     (decisions(planned, verb))
                     a.button href=(self.back_to_list().unwrap_or_else(|| self.params.link("/timeline"))) { "Cancel" }
-                }
-            } @else { (self.back()) }
+                }))
+            }
         };
-        self.shell(&asking("Confirm"), &content)
+        self.shell(&Kind::new("Confirm", "/timeline"), &content)
     }
 
     /// The reasons that delay the starts of a plan.
@@ -279,7 +291,7 @@ impl Page<'_> {
             }
             (self.back())
         };
-        self.shell(&asking("Result"), &content)
+        self.shell(&Kind::new("Result", "/timeline"), &content)
     }
 
     /// The rows that an action has changed.
@@ -338,28 +350,22 @@ impl Page<'_> {
         let former = plan.former_overrides();
         let former = former.workloads.len() + former.namespaces.len();
         if former > 0 {
-            return html! {
-                @if let Some(token) = self.token {
-                    form.decide method="post" action=(self.params.link("/confirm")) {
-                        (hidden(("token", token)))
-                        (hidden(("do", UNDO)))
-                        (hidden(("plan", &plan.id.to_string())))
-                        button type="submit" { "Undo: " (counted(former, "former override")) " again" }
-                    }
-                }
+            let id = plan.id.to_string();
+            let fields = [("do", UNDO), ("plan", &*id)];
+            let content = html! {
+                button type="submit" { "Undo: " (counted(former, "former override")) " again" }
             };
+            return self.post("/confirm", Some("decide"), &fields, &content);
         }
-        html! {
-            @if let Some(token) = self.token.filter(|_| can_end) {
-                form.decide method="post" action=(self.params.link("/confirm")) {
-                    (hidden(("token", token)))
-                    (hidden(("do", "resume")))
-                    @for object in self.changed_names(plan) { (hidden(("object", &object))) }
-                    @for namespace in changed_namespaces(plan) { (hidden(("namespace", namespace))) }
-                    button type="submit" { "Undo: follow the schedule again" }
-                }
-            }
+        if !can_end {
+            return html! {};
         }
+        let content = html! {
+            @for object in self.changed_names(plan) { (hidden(("object", &object))) }
+            @for namespace in changed_namespaces(plan) { (hidden(("namespace", namespace))) }
+            button type="submit" { "Undo: follow the schedule again" }
+        };
+        self.post("/confirm", Some("decide"), &[("do", "resume")], &content)
     }
 
     /// A form that previews the former schedule.
@@ -368,19 +374,16 @@ impl Page<'_> {
             return html! {};
         };
         let own = edit.observed.inputs.own();
+        let content = html! {
+            @for (key, _) in &edit.changes {
+                (hidden((key.name(), own.text(*key).unwrap_or_default())))
+            }
+            button type="submit" { "Undo: the former schedule" }
+        };
         html! {
-            @if let Some(token) = self.token {
-                @for object in self.changed_names(plan) {
-                    form.decide method="post" action=(self.params.link("/confirm")) {
-                        (hidden(("token", token)))
-                        (hidden(("do", EDIT_SCHEDULE)))
-                        (hidden(("object", &object)))
-                        @for (key, _) in &edit.changes {
-                            (hidden((key.name(), own.text(*key).unwrap_or_default())))
-                        }
-                        button type="submit" { "Undo: the former schedule" }
-                    }
-                }
+            @for object in self.changed_names(plan) {
+                @let fields = [("do", EDIT_SCHEDULE), ("object", &*object)];
+                (self.post("/confirm", Some("decide"), &fields, &content))
             }
         }
     }
@@ -612,14 +615,5 @@ fn outcome(progress: &PlanProgress) -> &'static str {
         (PlanPhase::Done, 0) => "done",
         (PlanPhase::Done, errors) if errors == progress.lines.len() => "failed",
         (PlanPhase::Done, _) => "partly done",
-    }
-}
-
-fn asking(title: &str) -> Kind<'_> {
-    Kind {
-        title,
-        path: "/timeline",
-        refreshes: false,
-        crumbs: &[],
     }
 }

@@ -3,14 +3,17 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::TimeDelta;
-use dayshift_manifest::plan::{NamespaceSummary, Period, PlanCalendar, StopSummary};
+use dayshift_manifest::plan::{
+    NamespaceSummary, NextStop, Period, PlanCalendar, PlannedStop, StopSummary,
+};
 use dayshift_text::counted;
 use dayshift_workload::{Key, Origin, Override, TEAM_CONFIG_MAP, events::author_text};
 use maud::{Markup, html};
 
 use super::{object::Events, overview::by_state, savings::held_down};
 use crate::dashboard::pages::page::{
-    Kind, Page, badge, commands, namespace_path, next, others, path, safe, section, table, time,
+    Kind, Page, badge, commands, namespace_path, next, others, path, safe, section, state_word,
+    table, time,
 };
 use crate::dashboard::{
     params::Params,
@@ -46,10 +49,8 @@ impl Page<'_> {
     /// Renders the list of namespaces.
     pub(crate) fn namespace_list(&self) -> String {
         let kind = Kind {
-            title: "Namespaces",
-            path: "/namespaces",
             refreshes: true,
-            crumbs: &[],
+            ..Kind::new("Namespaces", "/namespaces")
         };
         let content = html! {
             div.toolbar {
@@ -102,12 +103,17 @@ impl Page<'_> {
 
     /// The effect of the next stops within seven days.
     fn summary(&self) -> StopSummary {
-        let until = self.view.now + TimeDelta::days(7);
+        let now = self.view.now;
+        // A forecast can be some hours old.
+        let is_near = |next: &NextStop| now < next.at && next.at < now + TimeDelta::days(7);
         let mut summary = StopSummary::default();
         let listed = self.view.by_namespace().take(MAX_NAMESPACES);
         for row in listed.flat_map(|(_, rows)| rows) {
-            let plan = self.plan_of(row, until);
-            summary.add(&row.observed, plan.as_ref(), row.managers());
+            let stop = row.forecast(self.view).stop.map(|stop| PlannedStop {
+                next: stop.next.filter(is_near),
+                ..stop
+            });
+            summary.add_stop(&row.observed, stop, row.managers());
         }
         summary
     }
@@ -238,7 +244,7 @@ impl Page<'_> {
 
     fn override_of(&self, over: Override, row: &Row) -> Markup {
         html! {
-            (over.phase())
+            (state_word(over.phase().name()))
             @if let Some(until) = over.until() {
                 " until " (time(until, self.zone_of(row), self.view.now))
             }

@@ -1,7 +1,7 @@
 //! The page of a workload: its next days, labels, other managers, Events and commands.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
-use dayshift_cluster::read::{FindError, ListedEvent};
+use dayshift_cluster::read::FindError;
 use dayshift_manifest::plan::{CountedWith, Period, PlannedBoundary, WorkloadPlan};
 use dayshift_operations::status::{ScheduleStatus, distance, time_of_day};
 use dayshift_schedule::Zone;
@@ -14,11 +14,12 @@ use dayshift_workload::{
 use maud::{Markup, html};
 
 use crate::dashboard::{
+    events::ShownEvents,
     outlook::Share,
     pages::{
         page::{
-            Kind, Page, badge, commands, namespace_path, next, path, safe, safe_lines, said,
-            section, table, time,
+            Kind, Page, badge, commands, namespace_crumbs, next, path, safe, safe_lines, said,
+            section, state_word, table, time,
         },
         week::{Week, day_name, legend, midnight, patterns},
     },
@@ -32,7 +33,7 @@ const MAX_BOUNDARIES: usize = 2_000;
 const MAX_OF_A_DAY: usize = 12;
 
 /// The Events of an object, or the error. `None` if the API server is not asked.
-pub(crate) type Events = Option<Result<Vec<ListedEvent>, FindError>>;
+pub(crate) type Events = Option<Result<ShownEvents, FindError>>;
 
 impl Page<'_> {
     /// Renders the page of a workload.
@@ -43,13 +44,7 @@ impl Page<'_> {
             title: &safe(&title),
             path: &path(row),
             refreshes: true,
-            crumbs: &[
-                ("/namespaces".to_owned(), "Namespaces".to_owned()),
-                (
-                    namespace_path(&status.object.namespace),
-                    status.object.namespace.to_string(),
-                ),
-            ],
+            crumbs: &namespace_crumbs(&status.object.namespace),
         };
         let zone = self.zone_of(row);
         let today = self.view.now.with_timezone(&zone).date_naive();
@@ -136,7 +131,7 @@ impl Page<'_> {
                     @if let Some((origin, over)) = status.active_override {
                         dt { "Override" }
                         dd {
-                            (over.phase())
+                            (state_word(over.phase().name()))
                             @if let Some(until) = over.until() { " until " (at(until)) }
                             @if origin == Origin::Team {
                                 ", written in the ConfigMap " (TEAM_CONFIG_MAP)
@@ -365,8 +360,6 @@ pub(super) fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
     }
 }
 
-const MAX_EVENTS: usize = 50;
-
 impl Page<'_> {
     pub(super) fn labels(&self, row: &Row) -> Markup {
         let prefix = &self.settings.prefix;
@@ -433,20 +426,22 @@ impl Page<'_> {
                 Some(Err(error)) => p { "The Events cannot be read: " (safe(&error.to_string())) }
                 Some(Ok(events)) => {
                     p.far {
-                        @if events.is_empty() { "There are no Events. " }
-                        @if events.len() > MAX_EVENTS { "The last " (MAX_EVENTS) " of " (events.len()) " Events. " }
+                        @if events.all == 0 { "There are no Events. " }
+                        @if events.all > events.newest.len() {
+                            "The last " (events.newest.len()) " of " (events.all) " Events. "
+                        }
                         "A cluster keeps Events for an hour, unless its API server has another --event-ttl."
                     }
-                    @if !events.is_empty() { (self.events_listed(events, zone)) }
+                    @if events.all > 0 { (self.events_listed(events, zone)) }
                 }
             }
         };
         section("events", "What happened", &content)
     }
 
-    fn events_listed(&self, events: &[ListedEvent], zone: Zone) -> Markup {
+    fn events_listed(&self, events: &ShownEvents, zone: Zone) -> Markup {
         let rows = html! {
-            @for event in events.iter().take(MAX_EVENTS) {
+            @for event in &*events.newest {
                 tr {
                     td { @if let Some(at) = event.at { (time(at, zone, self.view.now)) } }
                     td { (safe(&event.level)) }

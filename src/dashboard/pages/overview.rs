@@ -11,7 +11,7 @@ use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::{
-    page::{Kind, Page, first_of, safe, section, table, time},
+    page::{Kind, Page, first_of, safe, section, state_word, table, time},
     savings::held_down,
 };
 use crate::dashboard::{
@@ -31,10 +31,8 @@ impl Page<'_> {
     /// Renders the overview.
     pub(crate) fn overview(&self, savings: &SavingsSummary) -> String {
         let kind = Kind {
-            title: "Overview",
-            path: "/",
             refreshes: true,
-            crumbs: &[],
+            ..Kind::new("Overview", "/")
         };
         let content = html! {
             div.toolbar {
@@ -81,13 +79,11 @@ impl Page<'_> {
 
     /// The expected future of these rows.
     pub(super) fn outlook<'r>(&self, rows: &[&'r Row]) -> Outlook<'r> {
-        let (now, zone) = (self.view.now, self.zone());
-        let until = Outlook::end(now, zone);
         let counted = rows
             .iter()
             .filter(|row| row.status.counted_with == CountedWith::Itself);
-        let plans = counted.filter_map(|row| Some((*row, self.plan_of(row, until)?)));
-        Outlook::new(plans, now, zone)
+        let forecasts = counted.map(|row| (*row, row.forecast(self.view)));
+        Outlook::new(forecasts, self.view.now, self.zone())
     }
 
     /// Whether a controller acts.
@@ -289,7 +285,9 @@ const fn last_action(phase: Option<Phase>) -> &'static str {
 pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'static str, usize> {
     let mut by_state = BTreeMap::new();
     for row in rows {
-        *by_state.entry(row.status.state_name()).or_default() += 1;
+        *by_state
+            .entry(state_word(row.status.state_name()))
+            .or_default() += 1;
     }
     by_state
 }

@@ -81,6 +81,26 @@ pub(super) struct Kind<'a> {
     pub(super) crumbs: &'a [(String, String)],
 }
 
+impl<'a> Kind<'a> {
+    /// A page that does not reload by itself and has no links above its title.
+    pub(super) const fn new(title: &'a str, path: &'a str) -> Self {
+        Self {
+            title,
+            path,
+            refreshes: false,
+            crumbs: &[],
+        }
+    }
+}
+
+/// The links above the title of a page in a namespace.
+pub(super) fn namespace_crumbs(namespace: &str) -> [(String, String); 2] {
+    [
+        ("/namespaces".to_owned(), "Namespaces".to_owned()),
+        (namespace_path(namespace), namespace.to_owned()),
+    ]
+}
+
 /// The number of workloads with a problem; `None` on pages that do not know it.
 type Alerts = Option<usize>;
 
@@ -194,12 +214,7 @@ impl Page<'_> {
 
     /// The page before the initial lists are complete.
     pub(crate) fn waiting(&self) -> String {
-        let kind = Kind {
-            title: "Reading the cluster",
-            path: "/",
-            refreshes: false,
-            crumbs: &[],
-        };
+        let kind = Kind::new("Reading the cluster", "/");
         let content = html! {
             h1 { "Reading the cluster" }
             p { "The workloads are being listed. This page reloads by itself." }
@@ -211,12 +226,7 @@ impl Page<'_> {
 /// The page for an error.
 pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> String {
     let reason = status.canonical_reason().unwrap_or("Error");
-    let kind = Kind {
-        title: reason,
-        path: "",
-        refreshes: false,
-        crumbs: &[],
-    };
+    let kind = Kind::new(reason, "");
     let body = html! {
         h1 { (reason) }
         section {
@@ -442,16 +452,25 @@ pub(super) fn commands(commands: &[String]) -> Markup {
 
 /// The state of a workload as a colored word.
 pub(super) fn badge(status: &WorkloadStatus) -> Markup {
-    let name = status.state_name();
-    let class = match name {
+    let word = state_word(status.state_name());
+    let class = match word {
         "error" => "badge bad",
         "left down" | "unseen" => "badge warn",
-        "running" | "woken" => "badge up",
-        "stopped" | "slept" => "badge down",
+        "running" | "awake" => "badge up",
+        "stopped" | "asleep" => "badge down",
         "paused" => "badge held",
         _ => "badge",
     };
-    html! { span class=(class) { (name) } }
+    html! { span class=(class) { (word) } }
+}
+
+/// The word for a value of the state label: `awake` for `woken`, and `asleep` for `slept`.
+pub(super) fn state_word(name: &str) -> &str {
+    match name {
+        "woken" => "awake",
+        "slept" => "asleep",
+        name => name,
+    }
 }
 
 impl Page<'_> {

@@ -230,7 +230,11 @@ fn amount(saved: &Saved, price: Option<&Price>) -> String {
             let text = format!("{:.2} {}", price.cost(saved), price.currency());
             text.trim_end().to_owned()
         }
-        None => format!("{} replica-hours", short_number(saved.replica_hours)),
+        // The difference of two sums can be less than zero by a rounding error.
+        None => {
+            let hours = saved.replica_hours.max(0.0) + 0.0;
+            format!("{} replica-hours", short_number(hours))
+        }
     }
 }
 

@@ -16,10 +16,10 @@ use maud::{Markup, PreEscaped, html};
 use crate::dashboard::{
     form::{ActionForm, EDIT_SCHEDULE, EDITABLE, ScheduleFields},
     pages::{
-        action::{denied, hidden},
+        action::denied,
         edges::{SCRIPT, draggable_edges},
         object::caret,
-        page::{Kind, MAX_ZONES, Page, namespace_path, path, safe, said, section, table},
+        page::{Kind, MAX_ZONES, Page, namespace_crumbs, path, safe, said, section, table},
         week::{Week, axis, days, legend, midnight, patterns},
     },
     plan::{ActionPlan, PreviewedEdit},
@@ -192,19 +192,18 @@ impl Page<'_> {
 
     /// The buttons below a preview.
     fn apply(&self, plan: &ActionPlan, row: &Row) -> Markup {
-        let can_apply = !plan.planned.changes.is_empty();
+        let can_apply = self.token.is_some() && !plan.planned.changes.is_empty();
+        let back = self.params.common().link(&path(row));
         html! {
             div.acts {
-                @if let Some(token) = self.token.filter(|_| can_apply) {
-                    form.decide method="post" action=(self.params.link("/act")) {
-                        (hidden(("token", token)))
-                        (hidden(("plan", &plan.id.to_string())))
+                @if can_apply {
+                    (self.post("/act", Some("decide"), &[("plan", &*plan.id.to_string())], &html! {
                         button.primary type="submit" { "Apply the new schedule" }
-                        a.button href=(self.params.common().link(&path(row))) { "Cancel" }
+                        a.button href=(back) { "Cancel" }
                         span.far { "With your permissions." }
-                    }
+                    }))
                 } @else {
-                    p { a.button href=(self.params.common().link(&path(row))) { "Back to the workload" } }
+                    p { a.button href=(back) { "Back to the workload" } }
                 }
             }
         }
@@ -268,7 +267,7 @@ impl Page<'_> {
             if let Some(plan) = plan
                 && let (Some(spec), Some(period)) = (plan.spec(), seven_days(self.view.now))
             {
-                figures.add(plan, observed, &PlannedWeek::new(spec, period));
+                figures.add(spec, observed, &PlannedWeek::new(spec, period));
             }
             figures
         };
@@ -400,17 +399,16 @@ impl Page<'_> {
                         and copy the change."
                 }
             }
-            @if let Some(token) = self.token {
-                form method="post" action=(self.params.common().link("/confirm")) {
-                    (hidden(("token", token)))
-                    (hidden(("do", EDIT_SCHEDULE)))
-                    (hidden(("object", &row.form_name())))
+            @if self.token.is_some() {
+                @let name = row.form_name();
+                @let of_row = [("do", EDIT_SCHEDULE), ("object", &*name)];
+                (self.post("/confirm", None, &of_row, &html! {
                     (self.schedule_inputs(fields, inherited))
                     div.decide {
                         button.primary type="submit" { "Preview" }
                         span.far { "An empty field removes the annotation from the workload." }
                     }
-                }
+                }))
                 script { (PreEscaped(SCRIPT)) }
             }
         };
@@ -462,31 +460,18 @@ impl Page<'_> {
 
     fn about_schedule(&self, row: &Row, title: &str, content: &Markup) -> String {
         let object = &row.status.object;
-        let name = object.short_name();
+        let [all, namespace] = namespace_crumbs(&object.namespace);
+        let own_path = format!("{}/schedule", path(row));
         let kind = Kind {
-            title,
-            path: &format!("{}/schedule", path(row)),
-            refreshes: false,
-            crumbs: &[
-                ("/namespaces".to_owned(), "Namespaces".to_owned()),
-                (
-                    namespace_path(&object.namespace),
-                    object.namespace.to_string(),
-                ),
-                (path(row), name.clone()),
-            ],
+            crumbs: &[all, namespace, (path(row), object.short_name())],
+            ..Kind::new(title, &own_path)
         };
         self.shell(&kind, content)
     }
 
     /// The page for a workload that was deleted while its preview was made.
     fn gone(&self) -> String {
-        let kind = Kind {
-            title: "New schedule",
-            path: "/timeline",
-            refreshes: false,
-            crumbs: &[],
-        };
+        let kind = Kind::new("New schedule", "/timeline");
         let content = html! {
             h1 { "New schedule" }
             p.banner.bad { "The workload no longer exists, or you may no longer see it." }

@@ -13,10 +13,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::{
     form::EDIT_SCHEDULE,
-    pages::{
-        action::hidden,
-        page::{Page, safe, section},
-    },
+    pages::page::{Page, safe, section},
     view::Row,
 };
 
@@ -136,14 +133,12 @@ impl Page<'_> {
                     (suggestion.later.format("%H:%M").to_string()) ": "
                     code { (safe(&suggestion.hours)) } "."
                 }
-                @if let Some(token) = self.token.filter(|_| self.may_change(row)) {
-                    form.decide method="post" action=(self.params.common().link("/confirm")) {
-                        (hidden(("token", token)))
-                        (hidden(("do", EDIT_SCHEDULE)))
-                        (hidden(("object", &row.form_name())))
-                        (hidden((Key::Hours.name(), &suggestion.hours)))
-                        button type="submit" { "Preview the later stop" }
-                    }
+                @if self.may_change(row) {
+                    (self.post("/confirm", Some("decide"), &[
+                        ("do", EDIT_SCHEDULE),
+                        ("object", &*row.form_name()),
+                        (Key::Hours.name(), &*suggestion.hours),
+                    ], &html! { button type="submit" { "Preview the later stop" } }))
                 }
                 p.far {
                     "Wakes are recorded since "

@@ -47,11 +47,9 @@ impl Page<'_> {
     /// Renders the timeline of the filtered workloads.
     pub(crate) fn timeline(&self) -> String {
         let kind = Kind {
-            title: "Timeline",
-            path: "/timeline",
             // Selections would be lost if the page reloaded.
             refreshes: !self.has_forms(),
-            crumbs: &[],
+            ..Kind::new("Timeline", "/timeline")
         };
         let rows = self.matching();
         let pages = rows.len().div_ceil(ROWS).max(1);

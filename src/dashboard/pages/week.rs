@@ -7,7 +7,7 @@ use dayshift_manifest::plan::{Period, PlannedState, Planner, WorkloadPlan, timel
 use dayshift_operations::status::duration;
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::counted;
-use dayshift_workload::Replicas;
+use dayshift_workload::{ParsedInputs, Replicas};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::page::Page;
@@ -108,9 +108,7 @@ impl Page<'_> {
         until: DateTime<Utc>,
     ) -> Option<WorkloadPlan> {
         let planner = self.planner(until)?;
-        let parsed = row.parsed.as_deref().cloned();
-        let parsed = parsed.unwrap_or_else(|| row.observed.read(&planner.context));
-        planner.plan_read(&row.observed, parsed)
+        planner.plan_read(&row.observed, ParsedInputs::clone(&row.parsed))
     }
 
     /// The planner from now on.
@@ -263,18 +261,30 @@ impl Week {
         )
     }
 
+    /// A path for each of these dates in a zone, by its position and width.
+    fn of_dates(
+        &self,
+        dates: impl IntoIterator<Item = NaiveDate>,
+        zone: Zone,
+        path: impl Fn(i64, i64) -> String,
+    ) -> String {
+        let paths = dates.into_iter().map(|date| {
+            let x = self.x(midnight(date, zone));
+            let width = self.x(midnight(date + Days::new(1), zone)) - x;
+            if width > 0 {
+                path(x, width)
+            } else {
+                String::new()
+            }
+        });
+        paths.collect()
+    }
+
     /// Saturdays and Sundays.
     fn weekend(&self) -> String {
-        let mut path = String::new();
-        for date in days(self.period, self.zone) {
-            if matches!(date.weekday(), Weekday::Sat | Weekday::Sun) {
-                let x = self.x(midnight(date, self.zone));
-                let width = self.x(midnight(date + Days::new(1), self.zone)) - x;
-                // Writing to a string never fails.
-                let _ = write!(path, "M{x} 0h{width}v24h-{width}z");
-            }
-        }
-        path
+        let mut dates = days(self.period, self.zone);
+        dates.retain(|date| matches!(date.weekday(), Weekday::Sat | Weekday::Sun));
+        self.of_dates(dates, self.zone, box_path)
     }
 
     /// Lines at 6:00, 12:00 and 18:00.
@@ -283,6 +293,7 @@ impl Week {
         for date in days(self.period, self.zone) {
             for hour in [6, 12, 18] {
                 if let Some(local) = date.and_hms_opt(hour, 0, 0) {
+                    // Writing to a string never fails.
                     let _ = write!(path, "M{} 0v24", self.x(self.zone.instant(local)));
                 }
             }
@@ -291,28 +302,14 @@ impl Week {
     }
 
     fn holiday_path(&self) -> String {
-        let mut path = String::new();
-        for (date, _) in &self.holidays {
-            let x = self.x(midnight(*date, self.own_zone));
-            let width = self.x(midnight(*date + Days::new(1), self.own_zone)) - x;
-            if width > 0 {
-                let _ = write!(path, "M{x} 0h{width}v24h-{width}z");
-            }
-        }
-        path
+        let dates = self.holidays.iter().map(|(date, _)| *date);
+        self.of_dates(dates, self.own_zone, box_path)
     }
 
     /// Lines below the dates that are treated as another weekday.
     fn treated_path(&self) -> String {
-        let mut path = String::new();
-        for (date, _) in &self.treated {
-            let x = self.x(midnight(*date, self.own_zone));
-            let width = self.x(midnight(*date + Days::new(1), self.own_zone)) - x;
-            if width > 0 {
-                let _ = write!(path, "M{x} 23h{width}");
-            }
-        }
-        path
+        let dates = self.treated.iter().map(|(date, _)| *date);
+        self.of_dates(dates, self.own_zone, |x, width| format!("M{x} 23h{width}"))
     }
 
     /// Lines at midnight.
@@ -336,6 +333,11 @@ impl Week {
         }
         parts.join(", ")
     }
+}
+
+/// A box with the full height.
+fn box_path(x: i64, width: i64) -> String {
+    format!("M{x} 0h{width}v24h-{width}z")
 }
 
 /// The top and height of a bar, out of 24. Logarithms keep 1 visible beside 100.
@@ -425,49 +427,33 @@ pub(super) fn patterns() -> Markup {
 }
 
 pub(super) fn legend() -> Markup {
+    let sample = |name: &str, content: Markup| {
+        html! {
+            li {
+                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" { (content) }
+                " " (name)
+            }
+        }
+    };
     html! {
         ul.legend aria-label="Legend" {
             @for shown in SHOWN {
-                li {
-                    svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
-                        @let (top, height) = shown.reach();
-                        @let (class, fill) = shown.class();
-                        path class=(class) fill=[fill] d={ "M0 " (top) "h40v" (height) "h-40z" } {}
-                    }
-                    " " (shown.name())
-                }
+                @let (top, height) = shown.reach();
+                @let (class, fill) = shown.class();
+                (sample(shown.name(), html! {
+                    path class=(class) fill=[fill] d={ "M0 " (top) "h40v" (height) "h-40z" } {}
+                }))
             }
-            li {
-                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
-                    path.holiday fill="url(#p-holiday)" d="M0 0h40v24h-40z" {}
-                }
-                " no start: an excluded date"
-            }
-            li {
-                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
-                    path.weekend d="M0 0h40v24h-40z" {}
-                }
-                " weekend"
-            }
-            li {
-                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
-                    path.running d="M0 4h40v18h-40z" {}
-                    path.past d="M0 0h40v24h-40z" {}
-                }
-                " past, as planned"
-            }
-            li {
-                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
-                    path.now d="M20 0v24" {}
-                }
-                " now"
-            }
-            li {
-                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
-                    path.change d="M20 0v24" {}
-                }
-                " clock change"
-            }
+            (sample("no start: an excluded date", html! {
+                path.holiday fill="url(#p-holiday)" d="M0 0h40v24h-40z" {}
+            }))
+            (sample("weekend", html! { path.weekend d="M0 0h40v24h-40z" {} }))
+            (sample("past, as planned", html! {
+                path.running d="M0 4h40v18h-40z" {}
+                path.past d="M0 0h40v24h-40z" {}
+            }))
+            (sample("now", html! { path.now d="M20 0v24" {} }))
+            (sample("clock change", html! { path.change d="M20 0v24" {} }))
         }
     }
 }

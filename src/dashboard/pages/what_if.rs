@@ -3,13 +3,15 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_operations::{annotations_yaml, kubectl_annotate};
 use dayshift_text::counted;
-use dayshift_workload::{AnnotationChange, Inputs, ParsedInputs, read};
+use dayshift_workload::{AnnotationChange, Inputs, Observed, ParsedInputs, read};
 use maud::{Markup, html};
 
 use crate::dashboard::{
     form::ScheduleFields,
     pages::{
-        page::{Kind, Page, first_of, namespace_path, others, safe, said, section},
+        page::{
+            Kind, Page, first_of, namespace_crumbs, namespace_path, others, safe, said, section,
+        },
         schedule::{DrawnPlan, figures_table},
         sentence::schedule_text,
     },
@@ -37,10 +39,7 @@ impl Page<'_> {
             title: "What if?",
             path: &path,
             refreshes: false,
-            crumbs: &[
-                ("/namespaces".to_owned(), "Namespaces".to_owned()),
-                (namespace_path(name), name.to_owned()),
-            ],
+            crumbs: &namespace_crumbs(name),
         };
         let form = html! {
             form method="get" action=(own_path) {
@@ -161,7 +160,10 @@ impl Page<'_> {
         let Some((first, _)) = trial.present.first() else {
             return html! {};
         };
-        let tried = context.planner.plan_live(&context.tried(&first.observed));
+        let tried = context.planner.plan_live(&Observed {
+            inputs: context.tried(&first.observed.inputs),
+            ..first.observed.clone()
+        });
         let shown = trial.present.iter().take(MAX_DRAWN);
         let present: Vec<_> = shown
             .map(|(row, count)| {

@@ -117,7 +117,7 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     assert_eq!(cluster.annotation("api", "sleep-until"), None);
 
     // The page offers actions for the state that it has seen, slightly after the change.
-    let is_slept = |it: &super::browser::Node| it.has_class("badge") && it.text == "slept";
+    let is_slept = |it: &super::browser::Node| it.has_class("badge") && it.text == "asleep";
     wait_until("shown", || {
         served.page("/timeline").all("span").any(is_slept)
     });
@@ -341,7 +341,7 @@ fn actions_work_in_the_sandbox() {
     assert_contains!(result, "office-hours asleep until ");
     let object = served.page("/object/default/deploy/office-hours?refresh=off");
     assert!(
-        object.all("span").any(|it| it.text == "slept"),
+        object.all("span").any(|it| it.text == "asleep"),
         "{}",
         object.text()
     );

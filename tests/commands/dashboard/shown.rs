@@ -95,7 +95,12 @@ fn the_pages_agree_with_status_and_plan() {
     for workload in workloads {
         let name = workload["name"].as_str().unwrap();
         let (badge, next, words) = row(&timeline, name);
-        assert_eq!(badge.text, state_of(workload), "{name}");
+        let word = match state_of(workload) {
+            "woken" => "awake",
+            "slept" => "asleep",
+            state => state,
+        };
+        assert_eq!(badge.text, word, "{name}");
         let shown = next.map(|it| time(it.attribute("datetime").unwrap()));
         assert_eq!(shown, workload["next"].as_str().map(time), "{name}");
         if let Some(action) = workload["nextAction"].as_str() {

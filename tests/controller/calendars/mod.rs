@@ -10,7 +10,7 @@ use dayshift_schedule::{Calendar, CalendarName, Calendars};
 use crate::sandbox::{Sandbox, deployment, of_deployments};
 
 /// A calendar `de` with these dates, and one with the same dates under another name.
-fn calendars(dates: &[&str]) -> Calendars {
+pub(crate) fn calendars(dates: &[&str]) -> Calendars {
     let event = |date: &&str| {
         let date = date.replace('-', "");
         format!("BEGIN:VEVENT\nDTSTART:{date}\nEND:VEVENT\n")

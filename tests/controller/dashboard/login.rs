@@ -306,6 +306,24 @@ fn actions_of_one_user_do_not_delay_those_of_another() {
     assert_eq!(act(&pages, "ann", &preview(&pages, "ann", "3h")), 303);
 }
 
+/// The pages show a state that can be a second old, but no action begins before the one ahead of it is shown.
+#[test]
+fn preview_right_after_an_action_shows_its_result() {
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
+    let asked = preview(&pages, "ann", "2h");
+    let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
+    let fields = [("token", &*token), ("plan", &*plan)];
+    let result = pages.post("ann", "/act", &fields).location.unwrap();
+    while pages.get("ann", &result).body.contains("under way") {
+        pages.pass(Duration::from_millis(10));
+    }
+    let asked = preview(&pages, "ann", "4h");
+    assert!(asked.body.contains("was awake until"), "{}", asked.body);
+    let result = pages.confirmed("ann", &asked);
+    assert!(!result.contains("changed since"), "{result}");
+}
+
 /// The page that previews a wake of `team-a/deploy/web`.
 fn preview(pages: &Proxied<'_>, user: &str, hours: &str) -> PageResponse {
     let token = pages.token(user);

@@ -11,7 +11,10 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;
 use tokio::time::sleep;
 
-use crate::sandbox::{Sandbox, deployment, stateful_set};
+use crate::{
+    calendars::calendars,
+    sandbox::{Sandbox, deployment, stateful_set},
+};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -23,6 +26,10 @@ const PATHS: [&str; 4] = [
 ];
 
 fn pages(scenario: &Sandbox) -> Arc<Dashboard> {
+    pages_with(scenario, CalendarFeed::default())
+}
+
+fn pages_with(scenario: &Sandbox, calendars: CalendarFeed) -> Arc<Dashboard> {
     let settings = dashboard::Settings {
         query: Query::all(&[Kind::DEPLOYMENT, Kind::STATEFUL_SET], &[], None),
         prefix: Prefix::default(),
@@ -32,7 +39,6 @@ fn pages(scenario: &Sandbox) -> Arc<Dashboard> {
         controller: Some("a controller".to_owned()),
     };
     let (telemetry, clock) = (scenario.telemetry.clone(), scenario.clock.clone());
-    let calendars = CalendarFeed::default();
     Arc::new(Dashboard::for_controller(
         telemetry, calendars, clock, settings,
     ))
@@ -160,6 +166,53 @@ fn pages_show_the_state_of_the_controller() {
         .filter(|it| matches!(it.verb, "get" | "list"))
         .collect();
     assert!(reads.is_empty(), "{reads:?}");
+}
+
+/// The next stop in the list of namespaces, and its effect.
+fn next_stop(scenario: &Sandbox, pages: &Arc<Dashboard>) -> [String; 2] {
+    let list = page(scenario, pages, "/namespaces");
+    ["Next stop", "Stops"].map(|heading| {
+        let cell = list.split_once(&format!("data-heading=\"{heading}\">"));
+        let text = cell.unwrap().1.split_once("</t").unwrap().0;
+        text.rsplit('>').next().unwrap().to_owned()
+    })
+}
+
+/// The pages keep the computed times of workloads that have not changed.
+#[test]
+fn next_stop_follows_changed_schedules_and_passed_boundaries() {
+    let scenario = Sandbox::at("2026-11-20 08:00 UTC");
+    for name in ["web", "api"] {
+        scenario.apply(deployment(name).replicas(3).stop("daily 19:00"));
+    }
+    scenario.sleep_until("12:00");
+    let pages = pages(&scenario);
+    let both = "6 replicas of 2 workloads";
+    assert_eq!(next_stop(&scenario, &pages), ["19:00 UTC", both]);
+    scenario.annotate("web", "stop", Some("daily 14:00"));
+    scenario.sleep_until("12:01");
+    assert_eq!(next_stop(&scenario, &pages), ["14:00 UTC", both]);
+    scenario.sleep_until("15:00");
+    // `web` is stopped, and its next start is unknown.
+    let one = "3 replicas of 1 workload";
+    assert_eq!(next_stop(&scenario, &pages), ["19:00 UTC", one]);
+}
+
+#[test]
+fn next_stop_follows_a_changed_calendar() {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let (publisher, feed) = CalendarFeed::open(calendars(&["2030-01-01"]));
+    let followed = feed.clone();
+    scenario.start_with(|settings| settings.calendars = followed);
+    let web = deployment("web").replicas(3).hours(OFFICE);
+    scenario.apply(web.annotation("dayshift/except", "calendar:de"));
+    scenario.sleep_until("2026-11-21 09:00");
+    let pages = pages_with(&scenario, feed);
+    let one = "3 replicas of 1 workload";
+    assert_eq!(next_stop(&scenario, &pages), ["Mon 19:00 UTC", one]);
+    publisher.publish(calendars(&["2026-11-23"]));
+    scenario.sleep_until("2026-11-21 09:01");
+    assert_eq!(next_stop(&scenario, &pages), ["Tue 19:00 UTC", one]);
 }
 
 #[test]

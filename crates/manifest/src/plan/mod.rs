@@ -11,8 +11,12 @@ mod workload_plan;
 
 pub use boundaries::{Holiday, PlannedBoundary, StartsAfter, TreatedDate};
 pub use calendar::PlanCalendar;
-pub use summary::{NamespaceSummary, NextStop, OperatorResource, OtherManagers, StopSummary};
+pub use summary::{
+    NamespaceSummary, NextStop, OperatorResource, OtherManagers, PlannedStop, StopSummary,
+};
 pub use timeline::{
     Occurrence, Period, PeriodError, PlannedState, PlannedStep, next_applied, occurrences, timeline,
 };
-pub use workload_plan::{Beginning, CountedWith, Plan, PlannedProblem, Planner, WorkloadPlan};
+pub use workload_plan::{
+    Beginning, CountedWith, Plan, PlannedProblem, Planner, WorkloadPlan, restored_count,
+};

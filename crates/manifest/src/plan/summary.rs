@@ -32,11 +32,27 @@ pub struct NextStop {
     pub to: Replicas,
 }
 
+/// The next stop of a workload that has a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedStop {
+    /// Whether the schedule is rejected.
+    pub is_rejected: bool,
+    /// The next boundary that lowers the count.
+    pub next: Option<NextStop>,
+}
+
 impl WorkloadPlan {
-    /// The first boundary that lowers the count of an object that has `count` replicas at the start
-    /// of the period. Only the first 500 boundaries are checked. A start can come first, for
-    /// example if the object is stopped now.
-    pub fn next_stop(&self, count: Replicas) -> Option<NextStop> {
+    /// The next stop of an object that has `count` replicas at the start of the period.
+    pub fn planned_stop(&self, count: Replicas) -> PlannedStop {
+        PlannedStop {
+            is_rejected: !self.problems().is_empty(),
+            next: self.next_stop(count),
+        }
+    }
+
+    /// The first boundary that lowers the count. Only the first 500 boundaries are checked. A start
+    /// can come first, for example if the object is stopped now.
+    fn next_stop(&self, count: Replicas) -> Option<NextStop> {
         let sets = self.spec().and_then(|spec| spec.replicas);
         let mut from = count;
         let applied = self
@@ -124,14 +140,25 @@ impl StopSummary {
         plan: Option<&WorkloadPlan>,
         managers: OtherManagers,
     ) {
+        let stop = plan.map(|plan| plan.planned_stop(observed.replicas));
+        self.add_stop(observed, stop, managers);
+    }
+
+    /// As [`Self::add`], with the next stop of its plan.
+    pub fn add_stop(
+        &mut self,
+        observed: &Observed,
+        stop: Option<PlannedStop>,
+        managers: OtherManagers,
+    ) {
         let object = &observed.object;
         let row = self.namespaces.entry(Arc::clone(&object.namespace));
         let row = row.or_default();
         row.workloads += 1;
-        let Some(plan) = plan else { return };
+        let Some(stop) = stop else { return };
         row.scheduled += 1;
-        row.refused += usize::from(!plan.problems().is_empty());
-        if let Some(NextStop { at, from, to }) = plan.next_stop(observed.replicas) {
+        row.refused += usize::from(stop.is_rejected);
+        if let Some(NextStop { at, from, to }) = stop.next {
             row.stops += 1;
             row.next_stop = row.next_stop.into_iter().chain([at]).min();
             let down = Replicas::new(from.get().saturating_sub(to.get()));

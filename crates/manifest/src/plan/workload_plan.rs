@@ -349,16 +349,7 @@ impl Planner {
             spec.overrides = observed.overrides(spec, &state, self.period.from());
             spec.planned_start = observed.started(spec);
         }
-        plan.boundaries.restored_count = plan.spec().map(|spec| {
-            let seen = observed.replicas;
-            let remembered = spec.known_count(seen, state.remembered());
-            let (count, saved) = count_after_stop(seen, remembered, spec.stop_replicas);
-            let inexact = ScheduleSpec {
-                replicas: None,
-                ..spec.clone()
-            };
-            inexact.started(count, saved)
-        });
+        plan.boundaries.restored_count = plan.spec().map(|spec| restored_count(observed, spec));
         plan.runs = plan.boundaries.restored_count;
         plan.beginning = match state.phase {
             // An object that was scaled up manually since the stop is not stopped any more.
@@ -373,6 +364,18 @@ impl Planner {
         plan.footprint = observed.footprint;
         Some(plan)
     }
+}
+
+/// The count that a start of a live object restores after a stop, whatever exact count its schedule sets.
+pub fn restored_count(observed: &Observed, spec: &ScheduleSpec) -> Replicas {
+    let seen = observed.replicas;
+    let remembered = spec.known_count(seen, observed.state().remembered());
+    let (count, saved) = count_after_stop(seen, remembered, spec.stop_replicas);
+    let inexact = ScheduleSpec {
+        replicas: None,
+        ..spec.clone()
+    };
+    inexact.started(count, saved)
 }
 
 impl WorkloadPlan {

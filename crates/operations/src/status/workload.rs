@@ -1,7 +1,7 @@
 //! The status of one workload: its schedule, state, count, readiness and conditions, the other controllers
 //! that set its count, and the one that has reverted it.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
@@ -109,6 +109,18 @@ pub enum ScheduleStatus {
 impl WorkloadStatus {
     /// The status of a workload; `None` if it has no schedule and nothing is saved.
     pub fn new(kind: &Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
+        let parse = |observed: &Observed| Arc::new(observed.read(context.parse_context));
+        let (status, ..) = Self::with_inputs(kind, managed, context, parse)?;
+        Some(status)
+    }
+
+    /// As [`Self::new`], with the workload and its annotations, which `parse` reads.
+    pub fn with_inputs(
+        kind: &Kind,
+        managed: &WithManagers,
+        context: &StatusContext<'_>,
+        parse: impl FnOnce(&Observed) -> Arc<ParsedInputs>,
+    ) -> Option<(Self, Observed, Arc<ParsedInputs>)> {
         let StatusContext {
             live,
             parse_context,
@@ -118,7 +130,7 @@ impl WorkloadStatus {
         let seen = managed.workload.observe(kind, prefix);
         let is_namespace_ahead = live.defaults.are_ahead_of(&seen);
         let observed = live.defaults.applied(seen);
-        let parsed = observed.read(parse_context);
+        let parsed = parse(&observed);
         let is_scheduled = parsed.spec().is_some();
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
@@ -199,7 +211,8 @@ impl WorkloadStatus {
             }
             None => status,
         };
-        Some(status.with_correction_limits(&live.correction_limits))
+        let status = status.with_correction_limits(&live.correction_limits);
+        Some((status, observed, parsed))
     }
 
     /// The status of a workload whose count is set by the operator of its scheduled owner. No other note
