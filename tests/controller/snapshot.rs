@@ -316,7 +316,7 @@ fn plan_predicts_the_savings() {
             60.0 * 2.0,
         ),
     ] {
-        let scenario = Sandbox::of_deployments_at("2026-11-16 00:00 UTC");
+        let scenario = Sandbox::of_deployments_at("2026-11-19 00:00 UTC");
         // Overrides are added on Friday.
         let (overrides, schedule): (Vec<_>, Vec<_>) = annotations
             .iter()

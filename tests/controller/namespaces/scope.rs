@@ -24,7 +24,7 @@ fn by_default(scope: Scope) -> Settings {
 #[test]
 fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     let (_guard, log) = logged();
-    let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 12:00 UTC");
     for namespace in ["team", "ops", "kube-system", "far"] {
         scenario.api.namespace(namespace);
     }
@@ -69,14 +69,14 @@ fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
         ([0, 3, 3, 0], [0, 2, 2, 2]),
         "the schedule of its Namespace"
     );
-    scenario.sleep_until("2026-11-23 09:00");
+    scenario.sleep_until("2026-11-20 09:00");
     assert_eq!(all(), ([3, 3, 3, 4], [2, 2, 2, 2]));
 }
 
 /// A CronJob cannot have exact counts, so its Namespace gives it no schedule.
 #[test]
 fn cron_job_follows_the_default_schedule_if_its_namespace_has_only_counts() {
-    let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 12:00 UTC");
     annotate(&scenario, "dev", &[("scale", Some("08:00 = 5; 21:00 = 1"))]);
     scenario.apply(deployment("web").replicas(5));
     scenario.apply(cron_job("report"));
@@ -92,13 +92,13 @@ fn cron_job_follows_the_default_schedule_if_its_namespace_has_only_counts() {
     assert_eq!((scenario.replicas("web"), suspended()), (5, true));
     scenario.sleep_until("21:00");
     assert_eq!((scenario.replicas("web"), suspended()), (1, true));
-    scenario.sleep_until("2026-11-23 09:00");
+    scenario.sleep_until("2026-11-20 09:00");
     assert_eq!((scenario.replicas("web"), suspended()), (5, false));
 }
 
 #[test]
 fn changed_default_schedule_is_an_edit() {
-    let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     let scope = || Scope {
         namespaces: vec!["dev".to_owned()],
@@ -124,7 +124,7 @@ fn changed_default_schedule_is_an_edit() {
         scenario.label("web", "saved-replicas").as_deref(),
         Some("3")
     );
-    scenario.sleep_until("2026-11-23 09:00");
+    scenario.sleep_until("2026-11-20 09:00");
     assert_eq!(scenario.replicas("web"), 3);
 }
 
