@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_activator::{RequestedWake, request_wakes};
 use dayshift_cluster::{
     Workload,
+    decode::Decode as _,
     read::{
         NamespaceDefaults, NamespaceMeta, ObservedNamespace, ObservedTeamDefaults, TeamConfigMap,
     },
@@ -16,7 +17,6 @@ use dayshift_workload::{
     ScheduleSpec, State, WorkloadRef, read,
     savings::{StoppedCapacity, stopped_capacity},
 };
-use kube::Resource as _;
 use kube_in_memory::StoredChange;
 
 use crate::sandbox::summary::Usage;

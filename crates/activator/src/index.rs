@@ -16,7 +16,6 @@ use dayshift_workload::{
     Annotations, Dependency, DependencyKind, Inputs, Key, Kind, Label, Observed, Prefix,
     RecordedDefaults, Replicas,
 };
-use kube::ResourceExt as _;
 
 use crate::{
     memory_budget::MemoryBudget,
@@ -281,7 +280,7 @@ impl ClusterIndex {
         // Its Service can change, because that is a label.
         self.remove_slice(object_name);
         let Some((service, name, known)) = SliceInfo::from_object(object) else {
-            tracing::debug!(slice = object.name_any(), "an EndpointSlice of no Service");
+            tracing::debug!(slice = %object_name, "an EndpointSlice of no Service");
             return;
         };
         if self.fits(&service.namespace, known.size()) {

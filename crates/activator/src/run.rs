@@ -33,7 +33,7 @@ use crate::{
     settings::Settings,
     start_times::StartTimes,
     telemetry::Telemetry,
-    wakes::{Wake, Wakes},
+    wakes::{Wake, WakeRequest, Wakes},
     writes::{SliceWrite, SliceWrites},
 };
 
@@ -69,53 +69,23 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) {
     let watches = watches(&client, &settings);
-    let count = watches.len();
-    let mut events = watches.ready_chunks(MAX_EVENTS);
-    let settings = Arc::new(settings);
+    let writer = Writer::for_activator(
+        client.clone(),
+        settings.prefix.clone(),
+        settings.instance.clone(),
+    );
     let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
     let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
-    let budget = DescriptorBudget::raise();
-    let start_times = StartTimes::default();
-    let logs = LogLimit::default();
-    let shared = ConnectionContext {
-        routes,
-        requests: requests_in,
-        limits: ConnectionLimits::new(
-            settings.max_connections.min(budget.connections),
-            settings.max_per_service,
-        ),
-        ready_since: ReadySince::default(),
-        heads: HeadMemory::default(),
-        logs: logs.clone(),
-        pods: PodVerifier::new(client.clone(), logs.clone()),
-        start_times: start_times.clone(),
-        telemetry: Arc::clone(&telemetry),
-        settings: Arc::clone(&settings),
-        clock: clock.clone(),
-    };
-    let writer = Writer::for_activator(client, settings.prefix.clone(), settings.instance.clone());
-    let mut activator = Activator {
-        index: ClusterIndex::new(settings.prefix.clone(), count),
-        desired: DesiredState::default(),
-        ports: PortTable::new(settings.ports, budget.listeners),
-        listeners: Listeners::default(),
-        shortages: Vec::new(),
-        wakes: Wakes::new(start_times, settings.seed),
-        wake_pace: Pace::new(),
-        has_wakes: false,
-        writes: SliceWrites::new(logs, settings.seed),
-        open_failures: 0,
-        listed_at: Instant::now(),
-        is_leaving: false,
-        shared,
-    };
+    let channels = (routes, requests_in);
+    let mut activator = Activator::new(client, clock, settings, telemetry, channels, watches.len());
+    let clock = activator.shared.clock.clone();
+    let mut events = watches.ready_chunks(MAX_EVENTS);
     let mut waking = FuturesUnordered::new();
     let mut writing = FuturesUnordered::new();
     let mut announcing = FuturesUnordered::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(shutdown);
-    let mut leaving: Option<Instant> = None;
     let mut has_events = true;
     let mut has_written = false;
     let mut pace = Pace::new();
@@ -145,18 +115,12 @@ pub async fn run(
             let due = activator.due_writes().into_iter();
             writing.extend(due.map(|write| send(&writer, write)));
         }
-        if let Some(since) = leaving {
-            let open = activator.shared.limits.open();
-            let is_over = since.elapsed() > LAME_DUCK && open == 0;
-            if is_over || since.elapsed() > settings.drain {
-                tracing::info!(open, "ends");
-                return;
-            }
+        if activator.has_ended() {
+            return;
         }
         tokio::select! {
-            () = &mut shutdown, if leaving.is_none() => {
-                leaving = Some(Instant::now());
-                activator.is_leaving = true;
+            () = &mut shutdown, if activator.leaving_since.is_none() => {
+                activator.leaving_since = Some(Instant::now());
                 tracing::info!(open = activator.shared.limits.open(), "shutting down");
             }
             Some(some) = events.next() => {
@@ -177,7 +141,8 @@ pub async fn run(
             }
             Some(()) = announcing.next() => {}
             Some((write, result)) = writing.next() => {
-                telemetry.slice_written(activator.writes.finished(write, result));
+                let is_done = activator.writes.finished(write, result);
+                activator.shared.telemetry.slice_written(is_done);
                 has_written = true;
             }
             () = sleep_until(pace.next), if has_events => {}
@@ -219,7 +184,7 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
     };
     let slices = |watches: &mut WatchSet<WatchEvent>, namespace: Option<&str>| {
         let (all, random) = (WatchParams::default(), random(watches));
-        let reflector = Reflector::for_slices(client.clone(), namespace, all, random);
+        let reflector = Reflector::for_parts(client.clone(), namespace, all, random);
         watches.add(reflector, WatchEvent::Slice);
     };
     let namespaces: Vec<Option<&str>> = match &*settings.namespaces {
@@ -234,15 +199,15 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
                 WatchEvent::Workload(kind.clone(), Box::new(event))
             });
         }
-        let random = random(&watches);
-        let reflector = Reflector::for_services(client.clone(), namespace, random);
+        let (all, random) = (WatchParams::default(), random(&watches));
+        let reflector = Reflector::for_parts(client.clone(), namespace, all, random);
         watches.add(reflector, |event| WatchEvent::Service(Box::new(event)));
         slices(&mut watches, namespace);
     }
     let own = &*settings.service.namespace;
     if settings.namespaces.is_empty() {
         let (all, random) = (WatchParams::default(), random(&watches));
-        let reflector = Reflector::for_namespaces(client.clone(), all, random);
+        let reflector = Reflector::for_parts(client.clone(), None, all, random);
         watches.add(reflector, WatchEvent::Namespace);
     } else if settings.namespaces.iter().all(|namespace| namespace != own) {
         slices(&mut watches, Some(own));
@@ -288,11 +253,69 @@ struct Activator {
     open_failures: usize,
     /// When everything was last listed.
     listed_at: Instant,
-    is_leaving: bool,
+    /// When the shutdown began.
+    leaving_since: Option<Instant>,
     shared: ConnectionContext,
 }
 
 impl Activator {
+    /// Creates an activator that has observed nothing yet, with this number of watches.
+    fn new(
+        client: Client,
+        clock: Clock,
+        settings: Settings,
+        telemetry: Arc<Telemetry>,
+        (routes, requests): (watch::Receiver<Arc<Routes>>, mpsc::Sender<WakeRequest>),
+        watches: usize,
+    ) -> Self {
+        let settings = Arc::new(settings);
+        let budget = DescriptorBudget::raise();
+        let (start_times, logs) = (StartTimes::default(), LogLimit::default());
+        Self {
+            index: ClusterIndex::new(settings.prefix.clone(), watches),
+            desired: DesiredState::default(),
+            ports: PortTable::new(settings.ports, budget.listeners),
+            listeners: Listeners::default(),
+            shortages: Vec::new(),
+            wakes: Wakes::new(start_times.clone(), settings.seed),
+            wake_pace: Pace::new(),
+            has_wakes: false,
+            writes: SliceWrites::new(logs.clone(), settings.seed),
+            open_failures: 0,
+            listed_at: Instant::now(),
+            leaving_since: None,
+            shared: ConnectionContext {
+                routes,
+                requests,
+                limits: ConnectionLimits::new(
+                    settings.max_connections.min(budget.connections),
+                    settings.max_per_service,
+                ),
+                ready_since: ReadySince::default(),
+                heads: HeadMemory::default(),
+                pods: PodVerifier::new(client, logs.clone()),
+                logs,
+                start_times,
+                telemetry,
+                settings,
+                clock,
+            },
+        }
+    }
+
+    /// Whether the shutdown is complete: no connection is open, or those that are have had enough time.
+    fn has_ended(&self) -> bool {
+        let Some(since) = self.leaving_since else {
+            return false;
+        };
+        let (passed, open) = (since.elapsed(), self.shared.limits.open());
+        let has_ended = (passed > LAME_DUCK && open == 0) || passed > self.shared.settings.drain;
+        if has_ended {
+            tracing::info!(open, "ends");
+        }
+        has_ended
+    }
+
     fn observe(&mut self, (watch, event): (WatchId, WatchEvent)) {
         if let Some(error) = self.index.observe(watch, event)
             && let Some(suppressed) = self.shared.logs.allow(&"".into())
@@ -334,7 +357,7 @@ impl Activator {
         telemetry.set_counts(services, open, ports_missing);
         // If one port cannot be opened, the others still serve.
         let can_listen = self.open_failures == 0 || self.listeners.count() > 0;
-        telemetry.set_ready(can_listen && !self.is_leaving);
+        telemetry.set_ready(can_listen && self.leaving_since.is_none());
     }
 
     /// Whether everything should be listed again now, because objects were ignored that would fit.
@@ -520,7 +543,7 @@ mod tests {
             writes: SliceWrites::new(LogLimit::default(), 1),
             open_failures: 0,
             listed_at: Instant::now(),
-            is_leaving: false,
+            leaving_since: None,
             shared,
         }
     }

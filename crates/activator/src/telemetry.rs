@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use dayshift_text::named_enum;
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -12,47 +13,31 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionOutcome {
-    /// Forwarded, and closed regularly.
-    HandedOn,
-    /// Forwarded, and ended by an error.
-    Cut,
-    /// A browser got the page that reloads.
-    Page,
-    /// A visitor of the page has kept a workload awake.
-    Kept,
-    /// A probe or an ignored path.
-    Ignored,
-    /// A heartbeat got a response with status 200.
-    Answered,
-    /// The client disconnected without sending anything.
-    Silent,
-    /// The client disconnected before a pod was ready.
-    Left,
-    /// The workload cannot be woken.
-    Refused,
-    /// No pod became ready in time.
-    TimedOut,
-    /// A connection limit was reached.
-    Full,
-}
-
-impl ConnectionOutcome {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::HandedOn => "handed_on",
-            Self::Cut => "cut",
-            Self::Page => "page",
-            Self::Kept => "kept",
-            Self::Ignored => "ignored",
-            Self::Answered => "answered",
-            Self::Silent => "silent",
-            Self::Left => "left",
-            Self::Refused => "refused",
-            Self::TimedOut => "timed_out",
-            Self::Full => "full",
-        }
+named_enum! {
+    /// How a connection ended.
+    pub enum ConnectionOutcome {
+        /// Forwarded, and closed regularly.
+        HandedOn = "handed_on",
+        /// Forwarded, and ended by an error.
+        Cut = "cut",
+        /// A browser got the page that reloads.
+        Page = "page",
+        /// A visitor of the page has kept a workload awake.
+        Kept = "kept",
+        /// A probe or an ignored path.
+        Ignored = "ignored",
+        /// A heartbeat got a response with status 200.
+        Answered = "answered",
+        /// The client disconnected without sending anything.
+        Silent = "silent",
+        /// The client disconnected before a pod was ready.
+        Left = "left",
+        /// The workload cannot be woken.
+        Refused = "refused",
+        /// No pod became ready in time.
+        TimedOut = "timed_out",
+        /// A connection limit was reached.
+        Full = "full",
     }
 }
 

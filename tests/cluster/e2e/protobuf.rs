@@ -8,7 +8,8 @@ use futures::StreamExt as _;
 use http::{Request, header::CONTENT_TYPE};
 use kube::{
     Client, Error,
-    api::{Api, ListParams, WatchEvent, WatchParams},
+    api::{GetParams, ListParams, ObjectList, WatchEvent, WatchParams},
+    core::Request as Requests,
 };
 use serde_json::json;
 
@@ -49,13 +50,14 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
     let [json, protobuf] = FORMS.map(|form| {
         let name = namespace.name();
         block_on(async move {
-            let deployments =
-                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::DEPLOYMENT);
+            let client = form.client(plane);
+            let deployments = deployments_in(name);
             // Pages, so that continue tokens are passed on too.
             let mut page = ListParams::default().limit(2);
             let mut listed = BTreeMap::new();
             loop {
-                let some = deployments.list(&page).await.unwrap();
+                let request = deployments.list(&page).unwrap();
+                let some: ObjectList<Workload> = client.request(request).await.unwrap();
                 listed.extend(some.items.iter().map(seen));
                 match some.metadata.continue_ {
                     Some(token) if !token.is_empty() => page = page.continue_token(&token),
@@ -63,7 +65,8 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
                 }
             }
             let everything = WatchParams::default().timeout(2);
-            let events = deployments.watch(&everything, "0").await.unwrap();
+            let request = deployments.watch(&everything, "0").unwrap();
+            let events = client.request_events::<Workload>(request).await.unwrap();
             let watched: Vec<_> = events
                 .filter_map(|event| async {
                     match event.unwrap() {
@@ -75,7 +78,9 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
                 .await;
             assert_eq!(watched.into_iter().collect::<BTreeMap<_, _>>(), listed);
             for (name, one) in &listed {
-                assert_eq!(seen(&deployments.get(name).await.unwrap()).1, *one);
+                let request = deployments.get(name, &GetParams::default()).unwrap();
+                let read: Workload = client.request(request).await.unwrap();
+                assert_eq!(seen(&read).1, *one);
             }
             listed
         })
@@ -92,15 +97,15 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
         let name = namespace.name();
         block_on(async move {
             let client = form.client(plane);
-            let deployments =
-                Api::<Workload>::namespaced_with(client.clone(), name, &Kind::DEPLOYMENT);
+            let deployments = deployments_in(name);
             let web = format!("/apis/apps/v1/namespaces/{name}/deployments/web");
             let operations = [
                 json!([{"op": "test", "path": "/spec/replicas", "value": 9}]),
                 json!([{"op": "replace", "path": "/spec/replicas", "value": -9}]),
                 json!([{"op": "add", "path": "/metadata/resourceVersion", "value": "1"}]),
             ];
-            let mut failures = vec![deployments.get("nobody").await.unwrap_err()];
+            let nobody = deployments.get("nobody", &GetParams::default()).unwrap();
+            let mut failures = vec![client.request::<Workload>(nobody).await.unwrap_err()];
             for operation in operations {
                 let patch =
                     Request::patch(&web).header(CONTENT_TYPE, "application/json-patch+json");
@@ -108,7 +113,9 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
                 failures.push(client.request::<Workload>(patch).await.unwrap_err());
             }
             let nowhere = ListParams::default().continue_token("nowhere");
-            failures.push(deployments.list(&nowhere).await.unwrap_err());
+            let nowhere = deployments.list(&nowhere).unwrap();
+            let nowhere = client.request::<ObjectList<Workload>>(nowhere).await;
+            failures.push(nowhere.unwrap_err());
             failures.iter().map(status).collect::<Vec<_>>()
         })
     });
@@ -117,6 +124,11 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
         [404, 422, 422, 409, 400]
     );
     assert_eq!(protobuf, json);
+}
+
+/// The requests for the Deployments of a namespace.
+fn deployments_in(namespace: &str) -> Requests {
+    Requests::new(format!("/apis/apps/v1/namespaces/{namespace}/deployments"))
 }
 
 #[derive(Clone, Copy)]

@@ -1,14 +1,12 @@
 //! A client that requests workloads as protobuf and returns JSON to its callers.
 
-use std::task::{Context, Poll};
-
 use dayshift_workload::Kind;
-use futures::{future::BoxFuture, stream};
+use futures::stream;
 use http::{HeaderMap, HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Either, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
-use tower::{BoxError, Service};
+use tower::{BoxError, service_fn};
 
 use crate::{
     connect::middleware::{bounded, next_piece},
@@ -28,7 +26,11 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// the objects for other watchers, and for dayshift (`docs/decisions/api-server/protobuf.md`).
 pub fn compact(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
-    Client::new(Compact(client), namespace)
+    let service = service_fn(move |request: Request<Body>| {
+        let client = client.clone();
+        async move { send(&client, request).await }
+    });
+    Client::new(service, namespace)
 }
 
 /// A request extension for callers that read more of the response than a [`Workload`](crate::Workload):
@@ -36,41 +38,28 @@ pub fn compact(client: Client) -> Client {
 #[derive(Clone, Copy)]
 pub(crate) struct FullObject;
 
-#[derive(Clone)]
-struct Compact(Client);
-
 type JsonBody = UnsyncBoxBody<Bytes, BoxError>;
 
-impl Service<Request<Body>> for Compact {
-    type Response = Response<Either<Body, JsonBody>>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
+async fn send(
+    client: &Client,
+    mut request: Request<Body>,
+) -> Result<Response<Either<Body, JsonBody>>, BoxError> {
+    let needs_full_object = request.extensions().get::<FullObject>().is_some();
+    if !needs_full_object && is_sent_as_protobuf(request.uri().path()) {
+        request.headers_mut().insert(header::ACCEPT, ACCEPT);
     }
-
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let client = self.0.clone();
-        let needs_full_object = request.extensions().get::<FullObject>().is_some();
-        if !needs_full_object && is_sent_as_protobuf(request.uri().path()) {
-            request.headers_mut().insert(header::ACCEPT, ACCEPT);
-        }
-        Box::pin(async move {
-            let (mut parts, body) = client.send(request).await?.into_parts();
-            let body = match body_format(&parts.headers) {
-                BodyFormat::Json => Either::Left(body),
-                BodyFormat::Message => Either::Right(decode_body(body).await?),
-                BodyFormat::Stream => Either::Right(decode_stream(body)),
-            };
-            if let Either::Right(_) = body {
-                parts.headers.remove(header::CONTENT_LENGTH);
-                let json = HeaderValue::from_static("application/json");
-                parts.headers.insert(header::CONTENT_TYPE, json);
-            }
-            Ok(Response::from_parts(parts, body))
-        })
+    let (mut parts, body) = client.send(request).await?.into_parts();
+    let body = match body_format(&parts.headers) {
+        BodyFormat::Json => Either::Left(body),
+        BodyFormat::Message => Either::Right(decode_body(body).await?),
+        BodyFormat::Stream => Either::Right(decode_stream(body)),
+    };
+    if let Either::Right(_) = body {
+        parts.headers.remove(header::CONTENT_LENGTH);
+        let json = HeaderValue::from_static("application/json");
+        parts.headers.insert(header::CONTENT_TYPE, json);
     }
+    Ok(Response::from_parts(parts, body))
 }
 
 /// Whether objects at this path are decoded from protobuf.

@@ -223,11 +223,7 @@ impl<'k> KindApi<'k> {
 
     /// The path of a collection: `/apis/apps/v1/namespaces/dev/deployments`, or that of all namespaces.
     pub(crate) fn path(&self, namespace: Option<&str>) -> String {
-        let (root, plural) = (self.kind.root(), self.kind.plural());
-        match namespace {
-            Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
-            None => format!("{root}{plural}"),
-        }
+        collection_path(&self.kind.root(), namespace, self.kind.plural())
     }
 
     /// Whether the path belongs to an object or a collection of this kind.
@@ -246,6 +242,14 @@ impl<'k> KindApi<'k> {
     pub(crate) fn path_of(object: &WorkloadRef) -> String {
         let collection = KindApi::new(&object.kind).path(Some(&object.namespace));
         format!("{collection}/{}", object.name)
+    }
+}
+
+/// The path of a collection in one namespace or in all, below the path of an API group and version.
+pub(crate) fn collection_path(root: &str, namespace: Option<&str>, plural: &str) -> String {
+    match namespace {
+        Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
+        None => format!("{root}{plural}"),
     }
 }
 

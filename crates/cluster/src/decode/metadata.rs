@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use serde::{Deserialize, Deserializer};
 
+use crate::decode::views::Decode;
+
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Metadata {
@@ -39,62 +41,42 @@ pub(crate) fn metadata<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Obj
     })
 }
 
-/// Implements `kube::Resource` for a struct with a field `metadata`, and `Decode`, as a part of an API type.
-macro_rules! part_of {
-    ($type:ty, $whole:ty) => {
-        impl kube::Resource for $type {
-            type DynamicType = ();
-            type Scope = <$whole as kube::Resource>::Scope;
+/// A part of an API object that every server has.
+pub trait Part: Decode {
+    /// The API path of its group and version, for example `/api/v1/`.
+    const ROOT: &'static str;
+    /// The plural of its kind, as in API paths.
+    const PLURAL: &'static str;
+    /// Whether it has only metadata, which the API server can send without the rest.
+    const IS_METADATA_ONLY: bool = false;
+}
 
-            fn kind((): &()) -> std::borrow::Cow<'_, str> {
-                <$whole as kube::Resource>::kind(&())
-            }
-
-            fn group((): &()) -> std::borrow::Cow<'_, str> {
-                <$whole as kube::Resource>::group(&())
-            }
-
-            fn version((): &()) -> std::borrow::Cow<'_, str> {
-                <$whole as kube::Resource>::version(&())
-            }
-
-            fn plural((): &()) -> std::borrow::Cow<'_, str> {
-                <$whole as kube::Resource>::plural(&())
-            }
+/// Implements [`Decode`] for a struct with a field `metadata`.
+macro_rules! decode_part {
+    ($type:ty) => {
+        impl crate::decode::views::Decode for $type {
+            type Full = Self;
 
             fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
                 &self.metadata
             }
-
-            fn meta_mut(
-                &mut self,
-            ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
-                &mut self.metadata
-            }
-        }
-
-        impl crate::decode::views::Decode for $type {
-            type Full = Self;
         }
     };
 }
 
-pub(crate) use part_of;
+pub(crate) use decode_part;
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::ConfigMap;
-    use kube::Resource as _;
-
     use super::*;
 
     #[derive(Clone, Debug, Deserialize)]
-    struct Part {
+    struct Named {
         #[serde(deserialize_with = "metadata")]
         metadata: ObjectMeta,
     }
 
-    part_of!(Part, ConfigMap);
+    decode_part!(Named);
 
     /// kube-apiserver 1.36 stores all of these (`tests/cluster/e2e/security/odd_objects.rs`).
     #[test]
@@ -108,10 +90,9 @@ mod tests {
             let object = format!(
                 r#"{{"metadata": {{"managedFields": [{entry}], "name": "web", "labels": {{"a": "b"}}}}}}"#
             );
-            let part: Part = serde_json::from_str(&object).unwrap();
+            let part: Named = serde_json::from_str(&object).unwrap();
             assert_eq!(part.meta().name.as_deref(), Some("web"));
             assert_eq!(part.meta().labels.as_ref().unwrap()["a"], "b");
-            assert_eq!(Part::kind(&()), "ConfigMap");
         }
     }
 }

@@ -9,5 +9,6 @@ pub(crate) mod status;
 pub(crate) mod views;
 pub(crate) mod workload;
 
-pub use views::{StartFailure, WithManagers, WithPodLabels, WorkloadView};
+pub use metadata::Part;
+pub use views::{Decode, StartFailure, WithManagers, WithPodLabels, WorkloadView};
 pub use workload::{FullWorkload, Trim, Version, Workload};

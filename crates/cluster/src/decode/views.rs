@@ -11,47 +11,52 @@ use dayshift_workload::{
     other_controllers::{FieldManager, ManagerKind},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use kube::{
-    Resource,
-    api::ObjectList,
-    core::{DynamicResourceScope, WatchEvent},
-};
+use kube::{api::ObjectList, core::WatchEvent};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::decode::{
     kind_api::KindApi,
-    workload::{FullWorkload, Trim, Workload, WorkloadMeta, resource_of_kind, trimmed},
+    workload::{FullWorkload, Trim, Workload, WorkloadMeta, trimmed},
 };
 
 /// A type that a live workload can be decoded to: [`Workload`], or more of the object, such as
 /// [`WithManagers`].
-pub trait WorkloadView:
-    Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug + Trim + Decode
-{
-}
+pub trait WorkloadView: Debug + Trim + Decode {}
 
-impl<D> WorkloadView for D where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug + Trim + Decode
-{
-}
+impl<D: Debug + Trim + Decode> WorkloadView for D {}
 
 /// A type to which objects are decoded.
 pub trait Decode: Clone + DeserializeOwned + Send + 'static {
     /// This type with all members of the `spec`, for custom kinds.
     type Full: Clone + DeserializeOwned + Into<Self>;
+
+    /// The metadata.
+    fn meta(&self) -> &ObjectMeta;
 }
 
 impl Decode for Workload {
     type Full = FullWorkload;
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
 }
 
 impl Decode for WithManagers {
     type Full = Self;
+
+    fn meta(&self) -> &ObjectMeta {
+        self.workload.meta()
+    }
 }
 
 impl Decode for WithPodLabels {
     type Full = Self;
+
+    fn meta(&self) -> &ObjectMeta {
+        self.workload.meta()
+    }
 }
 
 /// The members of a `spec` that are decoded.
@@ -362,8 +367,6 @@ fn described(entry: &ManagedFields) -> FieldManager {
     }
 }
 
-resource_of_kind!(WithManagers, workload.metadata);
-
 /// A workload with the labels of its pods, by which Services select them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "RawObject<TrimmedMeta>")]
@@ -426,8 +429,6 @@ pub(crate) fn pod_labels(spec: &Value) -> BTreeMap<String, String> {
     let labels = &spec["template"]["metadata"]["labels"];
     BTreeMap::deserialize(labels).unwrap_or_default()
 }
-
-resource_of_kind!(WithPodLabels, workload.metadata);
 
 #[cfg(test)]
 mod tests {

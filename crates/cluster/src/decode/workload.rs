@@ -309,46 +309,6 @@ fn keep_needed(map: &mut BTreeMap<String, String>, is_needed: impl Fn(&str) -> b
     map.retain(|key, _| is_needed(key));
 }
 
-/// Implements `kube::Resource` for a type of a [`Kind`], whose metadata are in this field.
-macro_rules! resource_of_kind {
-    ($type:ty, $($field:ident).+) => {
-        impl kube::Resource for $type {
-            type DynamicType = dayshift_workload::Kind;
-            type Scope = kube::core::DynamicResourceScope;
-
-            fn kind(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                kind.name().into()
-            }
-
-            fn group(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                kind.group().into()
-            }
-
-            fn version(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                kind.version()
-            }
-
-            fn plural(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
-                kind.plural().into()
-            }
-
-            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
-                &self.$($field).+
-            }
-
-            fn meta_mut(
-                &mut self,
-            ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
-                &mut self.$($field).+
-            }
-        }
-    };
-}
-
-pub(super) use resource_of_kind;
-
-resource_of_kind!(Workload, metadata);
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]

@@ -8,13 +8,17 @@ use std::{
 
 use dayshift_workload::{Kind, fields::BoundedValue, other_controllers::OtherController};
 use futures::future::join_all;
-use http::Request;
 use kube::{Client, Error};
 use serde::Deserialize;
-use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::read::{list::pages, query::Query};
+use crate::{
+    decode::kind_api::collection_path,
+    read::{
+        list::{get_raw, pages},
+        query::Query,
+    },
+};
 
 /// The longest time to read all of them. They only add warnings to a status, so it should not wait
 /// longer.
@@ -156,8 +160,8 @@ impl ScalerKind {
             plural,
             ..
         } = self;
-        let place = namespace.map_or_else(String::new, |name| format!("/namespaces/{name}"));
-        let path = format!("/apis/{group}/{version}{place}/{plural}");
+        let root = format!("/apis/{group}/{version}/");
+        let path = collection_path(&root, namespace, plural);
         let target = |scaler: Scaler| target(&scaler, self.owner);
         let decode = |json: &[u8]| serde_json::from_slice(json);
         match pages(client, &path, &[], decode, target).await {
@@ -176,10 +180,8 @@ impl ScalerKind {
 
     /// Whether the API server has the group; true if that cannot be determined.
     async fn is_served(self, client: &Client) -> bool {
-        let request = Request::get(format!("/apis/{}", self.group)).body(Vec::new());
-        let Ok(request) = request else { return true };
-        let response = client.request::<Value>(request).await;
-        !matches!(response, Err(Error::Api(status)) if status.code == 404)
+        let group = get_raw(client, &format!("/apis/{}", self.group)).await;
+        !matches!(group, Ok(None))
     }
 }
 

@@ -201,8 +201,7 @@ pub async fn may_list(
     kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<bool, FindError> {
-    let found = review(client, &kind_attributes(kind, "list", namespace)).await;
-    Ok(found.map_err(query_error)?.unwrap_or_default())
+    may(client, &kind_attributes(kind, "list", namespace)).await
 }
 
 /// Whether the client may patch a kind, in one namespace or in all, and with a name this object.
@@ -217,8 +216,7 @@ pub async fn may_patch(
 ) -> Result<bool, FindError> {
     let mut attributes = kind_attributes(kind, "patch", namespace);
     attributes["name"] = name.into();
-    let found = review(client, &attributes).await;
-    Ok(found.map_err(query_error)?.unwrap_or_default())
+    may(client, &attributes).await
 }
 
 /// Whether the client may patch this Namespace.
@@ -229,8 +227,12 @@ pub async fn may_patch_namespace(client: &Client, name: &str) -> Result<bool, Fi
     let attributes = json!({
         "group": "", "resource": "namespaces", "verb": "patch", "namespace": name, "name": name,
     });
-    let found = review(client, &attributes).await;
-    Ok(found.map_err(query_error)?.unwrap_or_default())
+    may(client, &attributes).await
+}
+
+async fn may(client: &Client, attributes: &Value) -> Result<bool, FindError> {
+    let is_allowed = review(client, attributes).await.map_err(query_error)?;
+    Ok(is_allowed.unwrap_or_default())
 }
 
 /// Whether the caller has the permission; `None` if the server rejects the access review.

@@ -12,9 +12,12 @@ use futures::{StreamExt as _, stream};
 use kube::Client;
 use serde_json::Value;
 
-use crate::read::{
-    list::{AT_ONCE, FindError, RawList, list_raw_where},
-    query::Query,
+use crate::{
+    decode::{kind_api::collection_path, protobuf::CORE_ROOT},
+    read::{
+        list::{AT_ONCE, FindError, RawList, list_raw_where},
+        query::Query,
+    },
 };
 
 /// The reporting controller of dayshift's Events.
@@ -164,14 +167,10 @@ async fn list_events(
     fields: &str,
     predicate: impl Fn(&Value) -> bool,
 ) -> Result<Vec<ListedEvent>, FindError> {
-    let path_of = |api: &str| match namespace {
-        Some(namespace) => format!("{api}/namespaces/{namespace}/events"),
-        None => format!("{api}/events"),
-    };
-    let path = path_of("/api/v1");
+    let path = collection_path(CORE_ROOT, namespace, "events");
     let mut list = list_raw_where(client, &path, &[("fieldSelector", fields)]).await?;
     if matches!(list, RawList::Absent) {
-        let path = path_of("/apis/events.k8s.io/v1");
+        let path = collection_path("/apis/events.k8s.io/v1/", namespace, "events");
         list = list_raw_where(client, &path, &[]).await?;
     }
     match list {

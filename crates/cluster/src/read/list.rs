@@ -3,13 +3,15 @@
 use bytes::Bytes;
 use dayshift_workload::{Kind, fields::BoundedValue};
 use http::{Request, StatusCode};
-use kube::{Api, Client, Error, Resource, client::Body, core::ObjectList};
-use serde::de::DeserializeOwned;
+use kube::{Client, Error, client::Body, core::ObjectList};
 use serde_json::Value;
 
-use crate::connect::{
-    middleware::{MAX_RESPONSE, bounded_by, error_status, is_too_large},
-    redact::{redacted, redacted_chain},
+use crate::{
+    connect::{
+        middleware::{MAX_RESPONSE, bounded_by, error_status, is_too_large},
+        redact::{redacted, redacted_chain},
+    },
+    decode::{kind_api::collection_path, metadata::Part},
 };
 
 /// Why a query failed.
@@ -225,23 +227,16 @@ pub(crate) const PAGE: u32 = 100;
 /// How many requests a command sends concurrently.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// Lists all objects, in pages.
-pub(crate) async fn listed<D: Resource + Clone + DeserializeOwned>(
-    api: &Api<D>,
+/// Lists objects that every server has, in one namespace or in all.
+pub(crate) async fn listed<P: Part>(
+    client: &Client,
+    namespace: Option<&str>,
     selector: Option<&str>,
-) -> Result<Vec<D>, Error> {
+) -> Result<Vec<P>, Error> {
+    let path = collection_path(P::ROOT, namespace, P::PLURAL);
     let selector = selector.map(|selector| ("labelSelector", selector));
-    let client = api.clone().into_client();
     let decode = |json: &[u8]| serde_json::from_slice(json);
-    let whole = |object| object;
-    pages(
-        &client,
-        api.resource_url(),
-        selector.as_slice(),
-        decode,
-        whole,
-    )
-    .await
+    pages(client, &path, selector.as_slice(), decode, |object| object).await
 }
 
 #[cfg(test)]

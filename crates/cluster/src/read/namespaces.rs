@@ -12,18 +12,19 @@ use std::{
 use dayshift_workload::{Annotations, Inheritance, Observed, Phase, Prefix};
 use futures::future::join_all;
 use http::Request;
-use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Api, Client, Error, ResourceExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Client, Error};
 use serde::Deserialize;
 
 use crate::{
-    connect::redact::redacted_chain,
+    connect::{middleware::MAX_RESPONSE, redact::redacted_chain},
     decode::{
-        metadata::{metadata, part_of},
+        metadata::{Part, decode_part, metadata},
+        protobuf::CORE_ROOT,
         workload::Version,
     },
     read::{
-        list::listed,
+        list::{get, listed},
         query::{Query, place_of},
     },
 };
@@ -36,7 +37,13 @@ pub struct NamespaceMeta {
     pub metadata: ObjectMeta,
 }
 
-part_of!(NamespaceMeta, Namespace);
+decode_part!(NamespaceMeta);
+
+impl Part for NamespaceMeta {
+    const ROOT: &'static str = CORE_ROOT;
+    const PLURAL: &'static str = "namespaces";
+    const IS_METADATA_ONLY: bool = true;
+}
 
 /// The API path of Namespaces.
 pub(crate) const NAMESPACES_PATH: &str = "/api/v1/namespaces";
@@ -59,14 +66,15 @@ pub struct ObservedNamespace {
 impl ObservedNamespace {
     /// Reads the annotations with this prefix.
     pub fn new(namespace: &NamespaceMeta, prefix: &Prefix) -> Self {
-        let texts = namespace.annotations().iter();
+        let meta = &namespace.metadata;
+        let texts = meta.annotations.iter().flatten();
         let texts = texts.map(|(key, text)| (&**key, &**text));
         Self {
-            name: namespace.name_any().into(),
-            uid: namespace.uid().unwrap_or_default().into(),
-            version: Version::parse(&namespace.resource_version().unwrap_or_default()),
+            name: meta.name.as_deref().unwrap_or_default().into(),
+            uid: meta.uid.as_deref().unwrap_or_default().into(),
+            version: Version::parse(meta.resource_version.as_deref().unwrap_or_default()),
             annotations: Annotations::under(prefix, texts),
-            deleting: namespace.metadata.deletion_timestamp.is_some(),
+            deleting: meta.deletion_timestamp.is_some(),
         }
     }
 }
@@ -93,13 +101,9 @@ impl NamespaceDefaults {
     /// Reads the Namespaces of a query and adds them to the known ones.
     pub async fn found(self, client: &Client, query: &Query, prefix: &Prefix) -> Self {
         let mut defaults = self;
-        let api = Api::<NamespaceMeta>::all(client.clone());
         let results = match &*query.namespaces() {
-            [] => vec![listed(&api, None).await],
-            names => {
-                let read = async |name: &&str| api.get_opt(name).await.map(Vec::from_iter);
-                join_all(names.iter().map(read)).await
-            }
+            [] => vec![listed(client, None, None).await],
+            names => join_all(names.iter().map(|name| read_namespace(client, name))).await,
         };
         for result in results {
             match result {
@@ -202,6 +206,18 @@ impl NamespaceDefaults {
     }
 }
 
+/// Reads a Namespace; empty if it does not exist.
+async fn read_namespace(client: &Client, name: &str) -> Result<Vec<NamespaceMeta>, Error> {
+    match get(client, &format!("{NAMESPACES_PATH}/{name}"), MAX_RESPONSE).await {
+        Ok(json) => {
+            let namespace = serde_json::from_slice(&json).map_err(Error::SerdeError)?;
+            Ok(vec![namespace])
+        }
+        Err(Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether the namespace exists; `None` if that is unknown, for example because the user may not read
 /// Namespaces.
 pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
@@ -228,10 +244,8 @@ pub async fn selected_namespaces(
     client: &Client,
     selector: &str,
 ) -> Result<BTreeSet<String>, String> {
-    let api = Api::<NamespaceMeta>::all(client.clone());
-    let listed = listed(&api, Some(selector)).await;
-    let names = listed.map(|all| all.iter().map(ResourceExt::name_any).collect());
-    names.map_err(error_message)
+    let listed = listed(client, None, Some(selector)).await;
+    listed.map(names).map_err(error_message)
 }
 
 fn error_message(error: Error) -> String {
@@ -272,6 +286,12 @@ pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
 /// # Errors
 /// If the API server does not respond, or the user may not list Namespaces.
 pub async fn namespace_names(client: &Client) -> kube::Result<Vec<String>> {
-    let found = listed(&Api::<NamespaceMeta>::all(client.clone()), None).await?;
-    Ok(found.iter().map(ResourceExt::name_any).collect())
+    listed(client, None, None).await.map(names)
+}
+
+fn names<N: FromIterator<String>>(namespaces: Vec<NamespaceMeta>) -> N {
+    let names = namespaces.into_iter();
+    names
+        .filter_map(|namespace| namespace.metadata.name)
+        .collect()
 }

@@ -6,17 +6,20 @@ use dayshift_workload::{ServicePort, ServiceSpec};
 use futures::future::join_all;
 use k8s_openapi::{
     api::{
-        core::v1::{Service as WholeService, ServiceSpec as WholeServiceSpec},
-        discovery::v1::{Endpoint, EndpointPort, EndpointSlice as WholeSlice},
+        core::v1::ServiceSpec as WholeServiceSpec,
+        discovery::v1::{Endpoint, EndpointPort},
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::{Api, Client, Error};
+use kube::{Client, Error};
 use serde::Deserialize;
 use tokio::time::timeout;
 
 use crate::{
-    decode::metadata::{metadata, part_of},
+    decode::{
+        metadata::{Part, decode_part, metadata},
+        protobuf::CORE_ROOT,
+    },
     read::{list::listed, query::Query},
 };
 
@@ -30,7 +33,12 @@ pub struct Service {
     pub spec: Option<WholeServiceSpec>,
 }
 
-part_of!(Service, WholeService);
+decode_part!(Service);
+
+impl Part for Service {
+    const ROOT: &'static str = CORE_ROOT;
+    const PLURAL: &'static str = "services";
+}
 
 /// The part of an EndpointSlice that dayshift reads.
 #[derive(Clone, Debug, Deserialize)]
@@ -48,7 +56,12 @@ pub struct EndpointSlice {
     pub endpoints: Option<Vec<Endpoint>>,
 }
 
-part_of!(EndpointSlice, WholeSlice);
+decode_part!(EndpointSlice);
+
+impl Part for EndpointSlice {
+    const ROOT: &'static str = SLICES_ROOT;
+    const PLURAL: &'static str = "endpointslices";
+}
 
 /// The longest time to read all Services. They only add information to a status, so it should not wait
 /// longer.
@@ -68,12 +81,10 @@ impl Services {
     /// Reads the Services with the user's permissions. If the server does not respond within 5 s, they
     /// are unknown.
     pub async fn find(client: &Client, query: &Query) -> Self {
-        let api_in = |namespace: Option<&str>| match namespace {
-            Some(namespace) => Api::namespaced(client.clone(), namespace),
-            None => Api::all(client.clone()),
-        };
-        let apis: Vec<Api<Service>> = query.places().into_iter().map(api_in).collect();
-        let lists = apis.iter().map(|api| listed(api, None));
+        let places = query.places();
+        let lists = places
+            .iter()
+            .map(|place| listed::<Service>(client, *place, None));
         let Ok(lists) = timeout(READ_TIMEOUT, join_all(lists)).await else {
             return Self::default();
         };

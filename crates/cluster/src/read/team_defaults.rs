@@ -7,7 +7,8 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::O
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 use crate::decode::{
-    metadata::part_of,
+    metadata::{Part, decode_part},
+    protobuf::{CONFIG_MAPS, CORE_ROOT},
     workload::{Texts, Version, trimmed},
 };
 
@@ -25,7 +26,12 @@ pub struct TeamConfigMap {
     binary_data: Option<BTreeMap<String, IgnoredAny>>,
 }
 
-part_of!(TeamConfigMap, ConfigMap);
+decode_part!(TeamConfigMap);
+
+impl Part for TeamConfigMap {
+    const ROOT: &'static str = CORE_ROOT;
+    const PLURAL: &'static str = CONFIG_MAPS;
+}
 
 /// A team's defaults, as the API server sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
-use kube::Resource;
+use crate::decode::views::Decode;
 
 /// The name of an object of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +16,7 @@ pub struct ObjectName {
 
 impl ObjectName {
     /// The name in the metadata of an object.
-    pub fn from_resource(object: &impl Resource) -> Self {
+    pub fn from_object(object: &impl Decode) -> Self {
         let meta = object.meta();
         Self {
             namespace: meta.namespace.as_deref().unwrap_or_default().into(),
@@ -50,7 +50,7 @@ impl KnownNames {
     }
 
     /// Adds the name of an object in a list or a change.
-    pub(super) fn add(&mut self, object: &impl Resource) -> ObjectName {
+    pub(super) fn add(&mut self, object: &impl Decode) -> ObjectName {
         let meta = object.meta();
         let namespace = meta.namespace.as_deref().unwrap_or_default();
         let name = meta.name.as_deref().unwrap_or_default();
@@ -68,8 +68,8 @@ impl KnownNames {
     }
 
     /// Removes an object that was deleted.
-    pub(super) fn remove(&mut self, object: &impl Resource) -> ObjectName {
-        let name = ObjectName::from_resource(object);
+    pub(super) fn remove(&mut self, object: &impl Decode) -> ObjectName {
+        let name = ObjectName::from_object(object);
         if let Some(names) = self.namespaces.get_mut(&name.namespace) {
             names.remove(&name.name);
             if names.is_empty() {

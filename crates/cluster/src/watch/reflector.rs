@@ -16,22 +16,17 @@ use std::{
 
 use dayshift_workload::Kind;
 use futures::{Stream, stream};
-use kube::{Client, Error, Resource, api::WatchParams, client::Body, core::WatchEvent};
+use kube::{Client, Error, api::WatchParams, client::Body, core::WatchEvent};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::{
     decode::{
-        protobuf::{CONFIG_MAPS, CORE_ROOT},
+        metadata::Part,
         views::{Decode, WorkloadView},
         workload::Version,
     },
     delays::{CALM, Delays, MAX_RETRY_AFTER},
-    read::{
-        list::PAGE,
-        namespaces::NamespaceMeta,
-        services::{EndpointSlice, SLICES_ROOT, Service},
-        team_defaults::TeamConfigMap,
-    },
+    read::list::PAGE,
     watch::{
         known_names::{KnownNames, ObjectName},
         request::{Absence, Collection, EventLines, NextPage, Page, WatchError, WatchSource},
@@ -117,30 +112,20 @@ impl<D: WorkloadView> Reflector<D> {
     }
 }
 
-impl Reflector<NamespaceMeta> {
-    /// Watches the metadata of Namespaces.
-    pub fn for_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
-        let source = WatchSource::new(client, Collection::Namespaces, None, selectors);
-        Self::new(source, random)
-    }
-}
-
-impl Reflector<TeamConfigMap> {
-    /// Watches the ConfigMaps with a team's defaults, in one namespace or in all. The selectors should
-    /// name them, because the permission does.
-    pub fn for_team_defaults(
+impl<D: Part> Reflector<D> {
+    /// Watches objects that every server has, in one namespace or in all.
+    pub fn for_parts(
         client: Client,
         namespace: Option<&str>,
         selectors: WatchParams,
         random: fastrand::Rng,
     ) -> Self {
-        let all = Collection::BuiltIn(CORE_ROOT, CONFIG_MAPS);
-        let source = WatchSource::new(client, all, namespace, selectors);
-        Self::new(source, random)
+        let all = Collection::of_parts::<D>();
+        Self::new(WatchSource::new(client, all, namespace, selectors), random)
     }
 }
 
-impl<D: Resource + Decode> Reflector<D> {
+impl<D: Decode> Reflector<D> {
     pub(crate) fn new(source: WatchSource, random: fastrand::Rng) -> Self {
         Self {
             source,
@@ -521,11 +506,11 @@ pub enum ObjectSource {
     Change,
 }
 
-impl<D: Resource> ReflectorEvent<D> {
+impl<D: Decode> ReflectorEvent<D> {
     /// Creates an event for one changed object.
     pub fn changed(object: D) -> Self {
         Self::Applied {
-            name: ObjectName::from_resource(&object),
+            name: ObjectName::from_object(&object),
             object,
             source: ObjectSource::Change,
         }
@@ -551,7 +536,7 @@ pub(crate) struct OpenWatch {
 
 impl OpenWatch {
     /// Records the version of an object. Returns whether the event is part of the initial list.
-    pub(crate) fn advance(&mut self, object: &impl Resource) -> Result<ObjectSource, WatchError> {
+    pub(crate) fn advance(&mut self, object: &impl Decode) -> Result<ObjectSource, WatchError> {
         let version = required_version(object.meta().resource_version.clone())?;
         if self.version.is_none() {
             return Ok(ObjectSource::List);
@@ -606,29 +591,6 @@ impl Pauses {
     /// The requested duration of the next watch.
     pub(crate) fn life(&mut self) -> Duration {
         Duration::from_secs(self.random.u64(MIN_LIFE..=MAX_LIFE))
-    }
-}
-
-impl Reflector<Service> {
-    /// Watches Services, in one namespace or in all.
-    pub fn for_services(client: Client, namespace: Option<&str>, random: fastrand::Rng) -> Self {
-        let all = Collection::BuiltIn("/api/v1/", "services");
-        let source = WatchSource::new(client, all, namespace, WatchParams::default());
-        Self::new(source, random)
-    }
-}
-
-impl Reflector<EndpointSlice> {
-    /// Watches EndpointSlices, in one namespace or in all.
-    pub fn for_slices(
-        client: Client,
-        namespace: Option<&str>,
-        selectors: WatchParams,
-        random: fastrand::Rng,
-    ) -> Self {
-        let all = Collection::BuiltIn(SLICES_ROOT, "endpointslices");
-        let source = WatchSource::new(client, all, namespace, selectors);
-        Self::new(source, random)
     }
 }
 

@@ -20,13 +20,11 @@ use crate::{
         MAX_RESPONSE, bounded, causes, error_status, is_too_large, next_piece, retry_after,
     },
     decode::{
-        kind_api::KindApi,
+        kind_api::{KindApi, collection_path},
+        metadata::Part,
         views::{Decode, SpecMembers},
     },
-    read::{
-        discovery::{discover, discover_again},
-        namespaces::NAMESPACES_PATH,
-    },
+    read::discovery::{discover, discover_again},
 };
 
 /// A collection to watch, in one namespace or in all, and the client for it.
@@ -46,32 +44,44 @@ pub(crate) struct WatchSource {
 pub(crate) enum Collection {
     /// The workloads of a kind.
     Kind(Kind),
-    /// The metadata of Namespaces.
-    Namespaces,
-    /// A collection that every server has, given the path of its API and its plural.
-    BuiltIn(&'static str, &'static str),
+    /// A collection that every server has, as in [`Part`].
+    BuiltIn {
+        root: &'static str,
+        plural: &'static str,
+        is_metadata_only: bool,
+    },
 }
 
 impl Collection {
-    fn kind(&self) -> Option<&Kind> {
+    pub(crate) const fn of_parts<P: Part>() -> Self {
+        Self::BuiltIn {
+            root: P::ROOT,
+            plural: P::PLURAL,
+            is_metadata_only: P::IS_METADATA_ONLY,
+        }
+    }
+
+    const fn kind(&self) -> Option<&Kind> {
         match self {
             Self::Kind(kind) => Some(kind),
-            Self::Namespaces | Self::BuiltIn(..) => None,
+            Self::BuiltIn { .. } => None,
         }
     }
 
     const fn is_metadata_only(&self) -> bool {
-        matches!(self, Self::Namespaces)
+        matches!(
+            self,
+            Self::BuiltIn {
+                is_metadata_only: true,
+                ..
+            }
+        )
     }
 
     fn path(&self, namespace: Option<&str>) -> String {
         match self {
             Self::Kind(kind) => KindApi::new(kind).path(namespace),
-            Self::Namespaces => NAMESPACES_PATH.to_owned(),
-            Self::BuiltIn(root, plural) => match namespace {
-                Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
-                None => format!("{root}{plural}"),
-            },
+            Self::BuiltIn { root, plural, .. } => collection_path(root, namespace, plural),
         }
     }
 }

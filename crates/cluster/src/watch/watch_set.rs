@@ -9,7 +9,6 @@ use futures::{
     Stream, StreamExt as _,
     stream::{BoxStream, SelectAll},
 };
-use kube::Resource;
 
 use crate::{
     decode::views::Decode,
@@ -40,7 +39,7 @@ impl<E: Send + 'static> WatchSet<E> {
         reflector: Reflector<D>,
         event: impl Fn(ReflectorEvent<D>) -> E + Clone + Send + 'static,
     ) where
-        D: Resource + Decode,
+        D: Decode,
     {
         let id = self.watches.len();
         let begin = move || {

@@ -13,6 +13,7 @@ use serde::{
 use serde_json::{Value, json};
 
 use crate::{
+    decode::kind_api::collection_path,
     read::list::PAGE,
     write::{FailureKind, PatchError, ReadError, Writer, malformed, patch::Operations},
 };
@@ -87,7 +88,7 @@ impl<'w> JobPages<'w> {
 }
 
 fn jobs_path(namespace: &str) -> String {
-    format!("{JOBS_ROOT}namespaces/{namespace}/jobs")
+    collection_path("/apis/batch/v1/", Some(namespace), "jobs")
 }
 
 /// Makes the patch for a change, with tests of everything that the decision depends on.
@@ -121,9 +122,6 @@ fn job_patch(job: &Job, change: JobChange, cron_job: &str, prefix: &Prefix) -> O
     }
     patch
 }
-
-/// The API path of the group of Jobs.
-pub(crate) const JOBS_ROOT: &str = "/apis/batch/v1/";
 
 /// A decoded Job.
 #[derive(Clone, Deserialize)]

@@ -26,7 +26,7 @@ use dayshift_workload::{
 };
 use http::{HeaderMap, Request, header};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Client, ResourceExt as _, client::Body, core::Status};
+use kube::{Client, client::Body, core::Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -39,7 +39,8 @@ use crate::{
     },
     decode::views::SpecMembers,
     decode::{
-        kind_api::KindApi,
+        kind_api::{KindApi, collection_path},
+        metadata::Part as _,
         protobuf::{CONFIG_MAPS, CORE_ROOT},
         views::WithManagers,
         workload::{Trim, Version, Workload},
@@ -48,7 +49,7 @@ use crate::{
     read::{
         events::REPORTER,
         namespaces::{NAMESPACES_PATH, NamespaceMeta},
-        services::SLICES_ROOT,
+        services::{EndpointSlice, SLICES_ROOT},
         team_defaults::WholeTeamDefaults,
     },
     write::{
@@ -178,11 +179,11 @@ impl Writer {
         annotations: &[AnnotationChange],
     ) -> Result<NamespaceMeta, PatchError> {
         let patch = namespace_patch(namespace, annotations, &self.prefix);
-        let name = namespace.name_any();
+        let name = namespace.metadata.name.as_deref().unwrap_or_default();
         let response = self
             .patch_path(format!("{NAMESPACES_PATH}/{name}"), &patch)
             .await?;
-        Ok(namespace_in(&response, &name)?)
+        Ok(namespace_in(&response, name)?)
     }
 
     /// Reads the ConfigMap with the defaults of the team in a namespace; `None` if there is none.
@@ -427,7 +428,7 @@ fn namespace_in(response: &[u8], name: &str) -> Result<NamespaceMeta, Unavailabl
 }
 
 fn teams_path(namespace: &str) -> String {
-    format!("{CORE_ROOT}namespaces/{namespace}/{CONFIG_MAPS}")
+    collection_path(CORE_ROOT, Some(namespace), CONFIG_MAPS)
 }
 
 fn team_path(namespace: &str) -> String {
@@ -518,7 +519,8 @@ impl Writer {
 }
 
 fn slice_path(namespace: &str, name: &str) -> String {
-    format!("{SLICES_ROOT}namespaces/{namespace}/endpointslices/{name}")
+    let slices = collection_path(SLICES_ROOT, Some(namespace), EndpointSlice::PLURAL);
+    format!("{slices}/{name}")
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use dayshift_cluster::{
 };
 use dayshift_schedule::Calendars;
 use dayshift_workload::{Dependency, Kind, NamedSchedules, TEAM_CONFIG_MAP, events::EventText};
-use kube::ResourceExt as _;
 
 use crate::{
     core::{
@@ -176,7 +175,8 @@ impl Core {
         origin: ObservationOrigin,
     ) {
         if let Some(label) = &self.settings.scope.team_label {
-            let team = namespace.labels().get(label);
+            let labels = namespace.metadata.labels.as_ref();
+            let team = labels.and_then(|labels| labels.get(label));
             self.set_team(name, team.map(|team| team.as_str().into()));
         }
         let namespace = ObservedNamespace::new(namespace, &self.settings.prefix);

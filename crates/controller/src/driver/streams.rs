@@ -21,11 +21,11 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Watch
         let random = fastrand::Rng::with_seed(seed.wrapping_add(id as u64));
         match watched {
             Watched::Namespaces => watches.add(
-                Reflector::for_namespaces(client, selectors, random),
+                Reflector::for_parts(client, None, selectors, random),
                 WatchInput::Namespace,
             ),
             Watched::TeamDefaults => watches.add(
-                Reflector::for_team_defaults(client, namespace, selectors, random),
+                Reflector::for_parts(client, namespace, selectors, random),
                 WatchInput::TeamDefaults,
             ),
             Watched::Kind(kind) => watches.add(
@@ -33,7 +33,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Watch
                 move |event| WatchInput::Workload(kind.clone(), event),
             ),
             Watched::Services => watches.add(
-                Reflector::for_slices(client, namespace, selectors, random),
+                Reflector::for_parts(client, namespace, selectors, random),
                 WatchInput::Slice,
             ),
         }

@@ -320,7 +320,7 @@ mod tests {
     }
 
     fn observe(store: &mut Store, workload: &Workload, origin: ObservationOrigin) -> ObjectChange {
-        let name = ObjectName::from_resource(workload);
+        let name = ObjectName::from_object(workload);
         store.observe(&Kind::DEPLOYMENT, &name, workload, origin)
     }
 
@@ -414,7 +414,7 @@ mod tests {
     fn an_object_is_deleted_by_its_uid_or_by_its_name_without_a_uid() {
         let mut store = store();
         let id = changed_id(&mut store, &web(100, 3), LIST);
-        let name = ObjectName::from_resource(&web(100, 3));
+        let name = ObjectName::from_object(&web(100, 3));
         assert_eq!(store.delete(&Kind::DEPLOYMENT, &name, Some("other")), None);
         assert_eq!(store.delete(&Kind::STATEFUL_SET, &name, None), None);
         assert_eq!(store.delete(&Kind::DEPLOYMENT, &name, Some("web")), id);

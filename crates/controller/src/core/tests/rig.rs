@@ -252,7 +252,7 @@ impl Rig {
         let object = self.workload(name);
         self.objects.remove(name);
         self.watch(ReflectorEvent::Deleted {
-            name: ObjectName::from_resource(&object),
+            name: ObjectName::from_object(&object),
             uid: Some(object.uid().to_owned()),
         });
     }
