@@ -153,6 +153,7 @@ pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
     let longest_poll = cluster.longest_poll.take();
     uncounted(|| cluster.assert_stopped());
     let idle = cluster.measure(60, |it| it.pass_until("2026-11-20T20:00:10Z"));
+    let scrape = cluster.measure(count, |it| drop(it.telemetry.render()));
     uncounted(|| cluster.answer_patches_after(SLOW));
     let start = cluster.measure(scheduled, |it| it.pass_until("2026-11-23T09:30:00Z"));
     let figures = Figures {
@@ -165,6 +166,7 @@ pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
         stop: stop.beyond(before),
         longest_poll_ms: longest_poll.as_secs_f64() * 1e3,
         idle: idle.beyond(before),
+        scrape: scrape.beyond(before),
         slow: start.beyond(before),
     };
     let Cluster { runtime, api, .. } = cluster;

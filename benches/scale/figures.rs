@@ -24,6 +24,8 @@ pub(crate) struct Figures {
     pub(crate) longest_poll_ms: f64,
     /// An hour without a boundary; per minute.
     pub(crate) idle: Phase,
+    /// A scrape of the metrics while they are stopped; per workload.
+    pub(crate) scrape: Phase,
     /// One boundary of all of them with a slow API server; per transition.
     pub(crate) slow: Phase,
 }
@@ -62,7 +64,7 @@ impl Phase {
 
 type Column = fn(&Figures) -> String;
 
-const ROWS: [(&str, Column); 18] = [
+const ROWS: [(&str, Column); 20] = [
     ("", |run| run.what.to_owned()),
     ("workloads", |run| run.workloads.to_string()),
     ("with a schedule", |run| run.scheduled.to_string()),
@@ -88,6 +90,12 @@ const ROWS: [(&str, Column); 18] = [
     ("  memory, peak, MB", |run| megabytes(run.stop.peak)),
     ("  each, with a slow server, µs", |run| each(&run.slow)),
     ("an idle minute, µs", |run| each(&run.idle)),
+    ("a scrape, µs", |run| {
+        format!("{:.1}", run.scrape.seconds * 1e6)
+    }),
+    ("  each workload, ns", |run| {
+        format!("{:.1}", run.scrape.microseconds_each * 1e3)
+    }),
     ("memory, steady, MB", |run| megabytes(run.idle.held)),
     ("  each with a schedule, bytes", |run| {
         (run.idle.held / i64::from(run.scheduled)).to_string()

@@ -12,6 +12,8 @@ impl Id {
         Self(number)
     }
 
+    pub(crate) const MAX: Self = Self(u32::MAX);
+
     /// The next number. Wraps around after the largest one.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))

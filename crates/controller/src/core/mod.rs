@@ -44,7 +44,7 @@ mod responses;
 mod tests;
 
 /// In one step, at most this many boundaries, retries and deadlines of each kind are processed.
-const MAX_DUE: usize = 256;
+const MAX_DUE: usize = 64;
 
 /// The maximum number of decisions per step that send no request. It applies to the agenda and to the
 /// queues separately, so that a long agenda does not delay queued objects.
@@ -269,10 +269,8 @@ impl Core {
         repeat(|| self.jobs.queue_due(now));
         repeat(|| self.readiness.queue_due(&self.store, now));
         repeat(|| self.gate.end_slot(&mut self.store, now.wall));
-        while let Some(id) = self.throttle.permissions.pop_due(now) {
-            self.release([id]);
-        }
-        self.reverts.forget_ended(&mut self.store, now);
+        repeat(|| self.retry_permission());
+        repeat(|| self.reverts.forget_ended(&mut self.store, now));
         self.apply_frequent_edits();
         let (store, events) = (&mut self.store, &mut self.events);
         self.gate.report_waits(store, events, now);
@@ -290,6 +288,13 @@ impl Core {
             self.release([id]);
         }
         true
+    }
+
+    /// Lets one object retry that waits for a permission. Returns `false` if there is none.
+    fn retry_permission(&mut self) -> bool {
+        let retrying = self.throttle.permissions.pop_due(self.now);
+        self.release(retrying);
+        retrying.is_some()
     }
 
     /// Puts an object on the agenda: it is decided about in this step or the next.

@@ -34,10 +34,11 @@ mod streams;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The maximum number of objects that are published between two steps.
-const MAX_PUBLISHED: usize = 64;
+const MAX_PUBLISHED: usize = 16;
 
 /// The maximum number of steps between two polls of other tasks on the thread, such as probes. Without a
-/// limit, they would wait until no response is left, for example at a boundary of many objects.
+/// limit, they would wait until no response is left, for example at a boundary of many objects. After a step
+/// that has left work to the next one, they are polled at once.
 const MAX_STEPS: usize = 8;
 
 /// Runs the core.
@@ -92,14 +93,14 @@ impl Driver {
         let mut steps = 0;
         loop {
             let (now, is_flush) = self.step(input);
+            let wake = self.core.next_wake(now);
             steps += 1;
-            if is_flush || steps == MAX_STEPS {
+            if is_flush || wake <= now.wall || steps == MAX_STEPS {
                 // Tokio now polls the task of the request, and then the connection that it writes to.
                 yield_now().await;
                 steps = 0;
             }
             self.publish(now);
-            let wake = self.core.next_wake(now);
             input = tokio::select! {
                 biased;
                 () = &mut shutdown => break,
@@ -163,9 +164,8 @@ impl Driver {
         let at = (now.wall, instant);
         let publisher = &self.publisher;
         let store = &mut self.core.store;
-        store.publish(MAX_PUBLISHED, now.wall, |id, snapshot| match snapshot {
-            Some(snapshot) => publisher.publish(id, snapshot, at),
-            None => publisher.remove(id, at),
+        store.publish(MAX_PUBLISHED, now.wall, |id, snapshot| {
+            publisher.publish(id, snapshot, at);
         });
         if self.core.take_ready() {
             let objects = Arc::clone(self.publisher.objects());

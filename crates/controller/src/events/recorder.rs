@@ -23,9 +23,13 @@ use crate::{
 /// The maximum number of Events in flight.
 const SLOTS: usize = 8;
 
-/// The maximum length of the queue. If it is exceeded, the oldest Event of the namespace with the most
-/// Events is dropped. The labels contain the same information.
+/// The maximum length of the queue. If it is exceeded, the oldest Events of the namespaces with the most
+/// Events are dropped, so that there is room for some hundred more. The labels contain the same
+/// information.
 const MAX_WAITING: usize = 20_000;
+
+/// The length to which a full queue is shortened.
+const KEPT_WAITING: usize = MAX_WAITING - MAX_WAITING / 32;
 
 /// The maximum number of attempts to send an Event.
 const MAX_TRIES: u32 = 5;
@@ -94,8 +98,9 @@ impl Recorder {
     fn push(&mut self, attempt: EventAttempt) {
         let namespace = attempt.event.object.namespace.clone();
         self.waiting.push(&namespace, attempt);
-        if self.waiting.len() > MAX_WAITING && self.waiting.drop_oldest().is_some() {
-            self.telemetry.event(EventOutcome::Dropped);
+        if self.waiting.len() > MAX_WAITING {
+            let dropped = self.waiting.shrink_to(KEPT_WAITING);
+            self.telemetry.events(EventOutcome::Dropped, dropped as u64);
         }
     }
 
@@ -224,11 +229,11 @@ mod tests {
             let line = format!("dayshift_events_total{{outcome=\"dropped\"}} {count}\n");
             telemetry.render().contains(&line)
         };
-        for number in 0..MAX_WAITING + 3 {
+        for number in 0..=MAX_WAITING {
             assert!(number != MAX_WAITING || dropped(0));
             record(&mut recorder, "dev");
         }
-        assert!(dropped(3) && recorder.len() == MAX_WAITING);
+        assert!(dropped(MAX_WAITING + 1 - KEPT_WAITING) && recorder.len() == KEPT_WAITING);
     }
 
     #[test]

@@ -90,20 +90,22 @@ impl Reverts {
         first.map(|(end, _)| Duration::from_secs((*end).into()) + Duration::from_millis(1))
     }
 
-    /// Forgets counts whose revert window has ended.
-    pub(crate) fn forget_ended(&mut self, store: &mut Store, now: Now) {
-        while let Some((end, id)) = self.ends.front().copied()
-            && Duration::from_secs(end.into()) < now.elapsed
-        {
-            self.ends.pop_front();
-            if let Some(object) = store.get_unpublished(id) {
-                let window = self.window;
-                object.set_count.take_if(|set| now.since(set.at) > window);
-            }
+    /// Forgets one count whose revert window has ended. Returns `false` if there is none.
+    pub(crate) fn forget_ended(&mut self, store: &mut Store, now: Now) -> bool {
+        let is_over = |end: u32| Duration::from_secs(end.into()) < now.elapsed;
+        let first = self.ends.front().copied();
+        let Some((_, id)) = first.filter(|(end, _)| is_over(*end)) else {
+            return false;
+        };
+        self.ends.pop_front();
+        if let Some(object) = store.get_unpublished(id) {
+            let window = self.window;
+            object.set_count.take_if(|set| now.since(set.at) > window);
         }
         if self.ends.is_empty() {
             self.ends = VecDeque::new();
         }
+        true
     }
 
     /// Returns the revert that an observation shows, if any.

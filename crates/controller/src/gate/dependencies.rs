@@ -2,21 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use chrono::{DateTime, Utc};
-use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
+use dayshift_workload::{Dependency, WaitingStart};
 
 use crate::{
     ids::Id,
-    object::{DependencyWait, EndedWait, Object},
+    object::{DependencyWait, Object},
     store::Store,
 };
-
-/// The reason why a start waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WaitReason {
-    Dependencies,
-    Slot,
-}
 
 /// The starts that wait for dependencies. The wait of each start is also stored in its object.
 #[derive(Default)]
@@ -58,26 +50,6 @@ impl Dependencies {
             needed: waiting.needed.clone(),
         });
         before.is_none_or(|before| before.due != waiting.due)
-    }
-
-    /// Records that the wait of a start ends at `now`, without the dependencies that are not ready. The
-    /// start became due at `due`, and `reason` is the last reason why it could wait.
-    pub(super) fn end_wait(
-        &mut self,
-        id: Id,
-        object: &mut Object,
-        (due, now): (DateTime<Utc>, DateTime<Utc>),
-        reason: WaitReason,
-        without: Vec<UnreadyDependency>,
-    ) {
-        let has_waited = self.cancel(id, object).is_some() || reason == WaitReason::Slot;
-        if has_waited || !without.is_empty() {
-            object.start().ended_wait = Some(EndedWait {
-                due,
-                ended: has_waited.then_some(now),
-                without,
-            });
-        }
     }
 
     /// Removes the wait of an object, if it waits.

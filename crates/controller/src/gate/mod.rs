@@ -16,11 +16,11 @@ use crate::{
     clock::{guard::Now, scheduler::Scheduler},
     events::Events,
     gate::{
-        dependencies::{Dependencies, WaitReason},
+        dependencies::Dependencies,
         slots::StartSlots,
     },
     ids::Id,
-    object::Object,
+    object::{EndedWait, Object},
     store::{Store, reports_no_readiness},
 };
 
@@ -131,9 +131,12 @@ impl Gate {
                 None
             }
             Some(StartWait::Over { without }) => {
-                let (times, reason) = ((due, now), WaitReason::Dependencies);
-                self.dependencies
-                    .end_wait(id, object, times, reason, without);
+                let has_waited = self.dependencies.cancel(id, object).is_some();
+                object.end_wait(EndedWait {
+                    due,
+                    ended: has_waited.then_some(now),
+                    without,
+                });
                 None
             }
             Some(StartWait::Waits(waiting)) => {
@@ -187,9 +190,12 @@ impl Gate {
             store.dependency_state(&name.namespace, needed, now) != DependencyState::Ready
         });
         if let Some(object) = store.get_mut(id) {
-            let (times, reason) = ((start.due, now), WaitReason::Slot);
-            self.dependencies
-                .end_wait(id, object, times, reason, without);
+            self.dependencies.cancel(id, object);
+            object.end_wait(EndedWait {
+                due: start.due,
+                ended: Some(now),
+                without,
+            });
         }
         false
     }

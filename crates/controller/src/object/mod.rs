@@ -134,6 +134,13 @@ impl Object {
         self.start.as_ref()?.ended_wait.as_ref()
     }
 
+    /// Records that its start no longer waits.
+    pub(crate) fn end_wait(&mut self, wait: EndedWait) {
+        if wait.ended.is_some() || !wait.without.is_empty() {
+            self.start().ended_wait = Some(wait);
+        }
+    }
+
     /// Frees the state of its start if it is empty.
     pub(crate) fn free_start(&mut self) {
         if self.start.as_ref().is_some_and(|start| start.is_empty()) {
@@ -376,6 +383,8 @@ impl Object {
             seen: self.seen,
             labels_seen: self.labels_seen,
             is_of_a_later_version: self.observed.labels.are_from_later_version(),
+            is_against_schedule: false,
+            check: 0,
             is_at_correction_limit: self.memory.is_at_limit(),
             wait_ended: self.ended_wait().and_then(|over| over.ended),
         }

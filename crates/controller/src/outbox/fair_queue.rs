@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use dayshift_cluster::fair_share::fair_share;
+
 /// How many new items of a namespace precede a retry.
 const NEW_BEFORE_RETRIED: u8 = 4;
 
@@ -102,15 +104,19 @@ impl<T> FairQueue<T> {
         self.take(turn)
     }
 
-    /// Removes the oldest item of the namespace with the most items.
-    pub(crate) fn drop_oldest(&mut self) -> Option<T> {
-        let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(Waiting::len);
-        let (turn, _) = self
-            .turns
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, namespace)| length(namespace))?;
-        self.take(turn)
+    /// Removes the oldest items of the namespaces with the most items, until at most `max` are left.
+    /// Returns how many were removed.
+    pub(crate) fn shrink_to(&mut self, max: usize) -> usize {
+        let before = self.len;
+        let lengths = self.namespaces.values().map(Waiting::len);
+        let share = fair_share(lengths.collect(), max).max(1);
+        for items in self.namespaces.values_mut() {
+            while items.len() > share && items.pop().is_some() {
+                self.len -= 1;
+            }
+        }
+        while self.len > max && self.take(0).is_some() {}
+        before - self.len
     }
 
     fn take(&mut self, turn: usize) -> Option<T> {
@@ -200,12 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn the_namespace_with_the_most_items_loses_its_oldest() {
-        let mut fair = queue(&[("a", 1), ("b", 11), ("b", 12), ("b", 13)]);
+    fn namespaces_with_the_most_items_lose_their_oldest() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("b", 12), ("b", 13), ("c", 21)]);
         assert_eq!(
-            (fair.drop_oldest(), fair.drop_oldest(), fair.len()),
-            (Some(11), Some(12), 2)
+            (fair.shrink_to(5), fair.shrink_to(3), fair.len()),
+            (0, 2, 3)
         );
-        assert_eq!(drain(&mut fair), [1, 13]);
+        assert_eq!(drain(&mut fair), [1, 13, 21]);
+        let mut fair = queue(&[("a", 1), ("b", 11), ("c", 21)]);
+        assert_eq!((fair.shrink_to(2), fair.len()), (1, 2));
+        assert_eq!(drain(&mut fair), [11, 21]);
     }
 }

@@ -11,10 +11,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_workload::{
-    Phase,
-    savings::{SavedSoFar, StoppedCapacity},
-};
+use dayshift_workload::{Phase, savings::SavedSoFar};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric},
@@ -24,11 +21,11 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use crate::telemetry::{
-    account::{Account, Amounts, NOTHING, amounts, replace},
+    account::{Account, Amounts, NOTHING, replace},
     savings::Savings,
     series::{OTHER, Series},
     shapes::{gauge_value, lock},
-    states::{GAUGES, States, encode_phases, largest_first},
+    states::{Count, GAUGES, States, encode_phases, largest_first},
 };
 
 /// The label of the series.
@@ -64,10 +61,10 @@ const NO_TEAM: &str = "(none)";
 /// A change in a namespace.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// The capacity that one object saves has changed.
-    Stopped {
-        before: StoppedCapacity,
-        after: StoppedCapacity,
+    /// The state of one object has changed. Without an object, nothing is counted.
+    State {
+        before: States,
+        after: States,
         at: (DateTime<Utc>, Instant),
     },
     /// The namespace belongs to this team from then on, or to none.
@@ -97,7 +94,7 @@ struct Shared {
 #[derive(Debug)]
 pub(super) struct Accounts {
     by: SeriesBy,
-    /// The namespaces with a team or with savings, if the series are by team.
+    /// The namespaces with objects or with a team.
     members: HashMap<Arc<str>, Member>,
     /// The name of namespaces without a name of their own: [`OTHER`] without a label, and [`NO_TEAM`]
     /// by team.
@@ -112,12 +109,12 @@ pub(super) struct Accounts {
     without_series: usize,
 }
 
-/// A namespace of a team.
+/// A namespace.
 #[derive(Debug, Default)]
 struct Member {
+    /// With the resources saved now, which move with the namespace to another team.
+    states: States,
     team: Option<Arc<str>>,
-    /// The resources saved now, which move with the namespace to another team.
-    saved: Amounts,
 }
 
 /// What one series of each metric counts: of a namespace, of a team, or of all that share a series.
@@ -221,15 +218,13 @@ impl Accounts {
     fn count(&mut self, namespace: &Arc<str>, change: Change) {
         let name = self.name_of(namespace);
         match change {
-            Change::Stopped { before, after, at } => {
-                let (before, after) = (amounts(before), amounts(after));
-                if self.by == SeriesBy::Team {
-                    self.update(namespace, |member| {
-                        member.saved = replace(member.saved, before, after);
-                    });
+            Change::State { before, after, at } => {
+                self.update(namespace, |member| member.states.replace(&before, &after));
+                let (before, after) = (before.saved, after.saved);
+                if before != after {
+                    self.savings.change(before, after, at);
+                    self.change_savings(&name, before, after, at.1);
                 }
-                self.savings.change(before, after, at);
-                self.change_savings(&name, before, after, at.1);
             }
             Change::Team(team, at) => {
                 let saved = self.update(namespace, |member| {
@@ -254,8 +249,8 @@ impl Accounts {
     fn update(&mut self, namespace: &Arc<str>, change: impl FnOnce(&mut Member)) -> Amounts {
         let member = self.members.entry(Arc::clone(namespace)).or_default();
         change(member);
-        let saved = member.saved;
-        if member.team.is_none() && saved == NOTHING {
+        let saved = member.states.saved;
+        if member.team.is_none() && member.states == States::default() {
             self.members.remove(namespace);
         }
         saved
@@ -291,11 +286,13 @@ impl Accounts {
         self.series.series_of(name)
     }
 
-    /// Begins a scrape. `scheduled` are the workloads of each namespace with schedules.
-    fn begin_scrape(&mut self, scheduled: BTreeMap<Arc<str>, States>) {
-        let mut states: BTreeMap<Arc<str>, States> = BTreeMap::new();
-        for (namespace, of_namespace) in scheduled {
-            *states.entry(self.name_of(&namespace)).or_default() += &of_namespace;
+    /// Begins a scrape. Returns the states of all objects.
+    fn begin_scrape(&mut self) -> States {
+        let (mut all, mut states) = (States::default(), BTreeMap::<Arc<str>, States>::new());
+        let members = self.members.iter();
+        for (namespace, member) in members.filter(|(_, member)| member.states.get(Count::All) > 0) {
+            all += &member.states;
+            *states.entry(self.name_of(namespace)).or_default() += &member.states;
         }
         self.series.retain_own(|name, counts| {
             let is_needed = states.contains_key(name) || !counts.are_events_shown();
@@ -325,6 +322,7 @@ impl Accounts {
                 events.begin_scrape(counts.states.is_some());
             }
         }
+        all
     }
 
     fn encode(&self, encoder: &mut DescriptorEncoder<'_>, now: Instant) -> fmt::Result {
@@ -377,11 +375,11 @@ impl Accounts {
             None,
         );
         encode_phases(encoder, label, workloads, &Phase::ALL, states)?;
-        for (name, help, value) in GAUGES {
+        for (name, help, count) in GAUGES {
             self.series
                 .encode(encoder, label, (name, help, None), |counts| {
                     let states = counts.states.as_ref()?;
-                    Some(ConstGauge::new(gauge_value(value(states))))
+                    Some(ConstGauge::new(gauge_value(states.get(count))))
                 })?;
         }
         for (counted, name, help) in [
@@ -457,9 +455,31 @@ impl ByNamespace {
         self.accounts().savings.so_far(since_each)
     }
 
-    /// Begins a scrape. `scheduled` are the workloads of each namespace with schedules.
-    pub(super) fn begin_scrape(&self, scheduled: BTreeMap<Arc<str>, States>) {
-        self.accounts().begin_scrape(scheduled);
+    /// Counts one workload in each of the namespaces `after`, in place of those in `before`.
+    #[cfg(test)]
+    pub(super) fn replace_workloads(&self, before: &[Arc<str>], after: &[Arc<str>]) {
+        let (none, one) = (States::default(), States::of_one());
+        let ended = before.iter().map(|namespace| (namespace, one, none));
+        let begun = after.iter().map(|namespace| (namespace, none, one));
+        for (namespace, before, after) in ended.chain(begun) {
+            let at = (DateTime::UNIX_EPOCH, Instant::now());
+            let change = Change::State { before, after, at };
+            self.change(Arc::clone(namespace), change);
+        }
+    }
+
+    /// Begins a scrape. Returns the states of all objects.
+    pub(super) fn begin_scrape(&self) -> States {
+        self.accounts().begin_scrape()
+    }
+
+    /// The states of the objects in each namespace.
+    pub(super) fn states(&self) -> BTreeMap<Arc<str>, States> {
+        let accounts = self.accounts();
+        let members = accounts.members.iter();
+        members
+            .map(|(namespace, member)| (Arc::clone(namespace), member.states))
+            .collect()
     }
 }
 

@@ -27,13 +27,14 @@ use crate::{
         by_namespace::{ByNamespace, Change, Counted},
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
-        published::{LatestObjects, ObjectTotals, PublishedObjects, Publisher},
+        published::{LatestObjects, PublishedObjects, Publisher},
         readiness::{Condition, Heartbeat, ReadinessConditions},
         shapes::{
-            LATENESS_SECONDS, Labels, Lateness, OptionalGauge, gauge_value, lock, manager_label,
-            registered, registered_in_seconds, transition_labels,
+            LATENESS_SECONDS, Labels, Lateness, OptionalGauge, Register as _, gauge_value, lock,
+            manager_label, transition_labels,
         },
         snapshot::Snapshot,
+        states::Count,
         wake_log::WakeHistory,
         workload_metrics::{OverriddenWorkloads, StoppedWorkloads},
     },
@@ -111,116 +112,95 @@ impl Telemetry {
         let lateness = || Lateness::new_with_constructor(|| Histogram::new(LATENESS_SECONDS));
         let duration: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
         let telemetry = Self {
-            calendar_ends: registered_in_seconds(
-                ours,
+            calendar_ends: ours.add_in_seconds(
                 "calendar_last_date_timestamp",
                 "The beginning in UTC of the last date of a calendar; absent if it has no end",
                 CalendarGauge::default(),
             ),
-            are_calendars_valid: registered(
-                ours,
+            are_calendars_valid: ours.add(
                 "calendar_last_reload_successful",
                 "Whether the last reload of a calendar file succeeded: 1 or 0",
             ),
-            are_schedules_valid: registered(
-                ours,
+            are_schedules_valid: ours.add(
                 "schedules_last_reload_successful",
                 "Whether the last reload of the file of named schedules succeeded: 1 or 0; absent without a file",
             ),
-            not_ready: registered(
-                ours,
+            not_ready: ours.add(
                 "not_ready_workloads",
                 "Workloads that dayshift started longer ago than --ready-within or their own ready-within and that have not been ready since",
             ),
-            waiting_starts: registered(
-                ours,
+            waiting_starts: ours.add(
                 "waiting_starts",
                 "Starts that are due and wait for a dependency or for a start slot of --max-starting",
             ),
-            start_durations: registered_in_seconds(
-                ours,
+            start_durations: ours.add_in_seconds(
                 "start_duration",
                 "From the sending of a start to the workload being ready",
                 Family::new_with_constructor(duration),
             ),
-            jobs: registered(
-                ours,
+            jobs: ours.add(
                 "jobs",
                 "Attempts to suspend or resume a Job of a CronJob with stop-jobs, by outcome",
             ),
-            transition_lateness: registered_in_seconds(
-                ours,
+            transition_lateness: ours.add_in_seconds(
                 "transition_lateness",
                 "From a boundary, or the end of an override, to the sending of the patch",
                 lateness(),
             ),
-            request_lateness: registered_in_seconds(
-                ours,
+            request_lateness: ours.add_in_seconds(
                 "request_lateness",
                 "From the observation of a user's request, such as a wake, to the sending of the patch",
                 lateness(),
             ),
-            next_boundary: registered_in_seconds(
-                ours,
+            next_boundary: ours.add_in_seconds(
                 "next_boundary_timestamp",
                 "The next boundary of all workloads, since the Unix epoch; absent if there is none",
                 OptionalGauge::default(),
             ),
-            clock_skew: registered_in_seconds(
-                ours,
+            clock_skew: ours.add_in_seconds(
                 "clock_skew",
                 "How far this clock is ahead of the API server's; absent if it is not checked",
                 OptionalGauge::default(),
             ),
-            transitions: registered(
-                ours,
+            transitions: ours.add(
                 "transitions",
                 "Attempts to start or stop a workload, by outcome",
             ),
             by_namespace,
-            invalid_namespaces: registered(
-                ours,
+            invalid_namespaces: ours.add(
                 "invalid_namespaces",
                 "Namespaces whose annotations are rejected",
             ),
-            overdue: registered(
-                ours,
+            overdue: ours.add(
                 "overdue_workloads",
                 "Workloads whose start, stop or override is more than 10 s overdue, at the time of the scrape",
             ),
-            without_requests: registered(
-                ours,
+            without_requests: ours.add(
                 "workloads_without_requests",
                 "Workloads with scheduled replicas that do not request both CPU and memory",
             ),
-            api_requests: registered(
-                ours,
+            api_requests: ours.add(
                 "api_requests",
                 "Requests to the API server, by verb and HTTP status (`error`: no response)",
             ),
-            watch_restarts: registered(
-                ours,
+            watch_restarts: ours.add(
                 "watch_restarts",
                 "Watches that were interrupted and restarted",
             ),
-            watch_up: registered(
-                ours,
+            watch_up: ours.add(
                 "watch_up",
                 "Whether all objects of that kind in scope are being watched: 1, or 0",
             ),
-            queue_depth: registered(
-                ours,
+            queue_depth: ours.add(
                 "queue_depth",
                 "Writes that wait to be sent, by priority class",
             ),
-            boundaries_skipped: registered(
-                ours,
+            boundaries_skipped: ours.add(
                 "boundaries_skipped",
                 "Transitions before which others were skipped, because a workload has boundaries faster than they can be applied",
             ),
-            events: registered(ours, "events", "Kubernetes Events, by outcome"),
-            reverts: registered(
-                ours,
+            events: ours.add("events", "Kubernetes Events, by outcome"),
+            reverts: ours.add(
                 "reverts",
                 "Counts that another controller has reverted within --revert-window after dayshift set them, by its field manager",
             ),
@@ -328,8 +308,13 @@ impl Telemetry {
 
     /// Counts an Event with this outcome.
     pub fn event(&self, outcome: EventOutcome) {
+        self.events(outcome, 1);
+    }
+
+    /// Counts a number of Events with this outcome.
+    pub(crate) fn events(&self, outcome: EventOutcome, count: u64) {
         let counter = self.events.get_or_create(&[("outcome", outcome.name())]);
-        counter.inc();
+        counter.inc_by(count);
     }
 
     /// Counts that `manager` has reverted a count that dayshift set on a workload in the namespace.
@@ -438,27 +423,24 @@ impl Telemetry {
         lock(&self.published).clone()
     }
 
-    /// Renders all metrics as OpenMetrics 1.0. Takes microseconds for each object, so it should not be
-    /// called on the controller's thread.
+    /// Renders all metrics as OpenMetrics 1.0. Takes microseconds for each namespace and for each object
+    /// that might have become late since the last call.
     pub fn render(&self) -> String {
         if let Some(objects) = self.objects() {
-            self.count(objects.count());
+            let late = objects.late();
+            let states = self.by_namespace.begin_scrape();
+            for (gauge, count) in [
+                (&self.without_requests, states.get(Count::WithoutRequests)),
+                (&self.overdue, late.overdue),
+                (&self.not_ready, late.not_ready),
+            ] {
+                gauge.set(gauge_value(count));
+            }
         }
         let mut text = String::with_capacity(16 * 1024);
         // Writing to a String cannot fail; a metric that cannot be encoded is left out.
         let _ = text::encode(&mut text, &self.registry);
         text
-    }
-
-    fn count(&self, counts: ObjectTotals) {
-        self.by_namespace.begin_scrape(counts.by_namespace);
-        for (gauge, count) in [
-            (&self.without_requests, counts.without_requests),
-            (&self.overdue, counts.overdue),
-            (&self.not_ready, counts.not_ready),
-        ] {
-            gauge.set(gauge_value(count));
-        }
     }
 }
 

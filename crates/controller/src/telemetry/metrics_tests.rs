@@ -1,9 +1,6 @@
 //! Tests of the rendered metrics.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Action;
@@ -13,7 +10,6 @@ use tokio::time::Instant;
 use super::{
     by_namespace::{ByNamespace, Change, Counted, SeriesBy},
     series::MAX_SERIES,
-    states::States,
 };
 use crate::telemetry::{
     metrics::Telemetry,
@@ -94,6 +90,8 @@ fn metrics_with_unknown_values_have_no_series() {
 struct ScrapedCounter {
     counter: ByNamespace,
     registry: Registry,
+    /// The namespaces with a workload.
+    scheduled: Vec<Arc<str>>,
 }
 
 impl ScrapedCounter {
@@ -102,7 +100,11 @@ impl ScrapedCounter {
         counter.begin(SeriesBy::Namespace, DateTime::UNIX_EPOCH, Instant::now());
         let mut registry = Registry::default();
         registry.register_collector(Box::new(counter.clone()));
-        Self { counter, registry }
+        Self {
+            counter,
+            registry,
+            scheduled: Vec::new(),
+        }
     }
 
     fn add(&self, namespace: &str, events: u64) {
@@ -110,11 +112,11 @@ impl ScrapedCounter {
         self.counter.change(namespace.into(), change);
     }
 
-    /// Scrapes the samples by namespace. `scheduled` are the namespaces with schedules.
-    fn scrape(&self, scheduled: &[Arc<str>]) -> HashMap<String, u64> {
-        let scheduled = scheduled.iter().cloned();
-        let states: BTreeMap<_, _> = scheduled.map(|name| (name, States::default())).collect();
-        self.counter.begin_scrape(states);
+    /// Scrapes the samples by namespace, while these have a workload.
+    fn scrape(&mut self, scheduled: &[Arc<str>]) -> HashMap<String, u64> {
+        self.counter.replace_workloads(&self.scheduled, scheduled);
+        self.scheduled = scheduled.to_vec();
+        self.counter.begin_scrape();
         let mut text = String::new();
         text::encode(&mut text, &self.registry).unwrap();
         let samples = text.lines().filter_map(|line| {
@@ -139,7 +141,7 @@ fn increase(before: &HashMap<String, u64>, after: &HashMap<String, u64>) -> u64 
 
 #[test]
 fn series_of_deleted_namespaces_end_and_no_count_is_lost() {
-    let scraped = ScrapedCounter::new();
+    let mut scraped = ScrapedCounter::new();
     let names = |from: usize, to: usize| -> Vec<Arc<str>> {
         (from..to)
             .map(|number| format!("preview-{number}").into())
@@ -181,7 +183,7 @@ fn series_of_deleted_namespaces_end_and_no_count_is_lost() {
 
 #[test]
 fn without_scrapes_series_are_bounded_and_no_count_is_lost() {
-    let scraped = ScrapedCounter::new();
+    let mut scraped = ScrapedCounter::new();
     let before = scraped.scrape(&[]);
     for number in 0..10_000 {
         scraped.add(&format!("preview-{number}"), 1);

@@ -1,7 +1,7 @@
-//! The log lines about all objects: the summary after the start, and overdue workloads. Totals are
+//! The log lines about all objects: the summary after the start, and overdue workloads. They are
 //! computed on other threads, so the controller does not wait for them.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_manifest::plan::{NamespaceSummary, Period, Planner, StopSummary};
@@ -11,11 +11,13 @@ use tracing::dispatcher;
 
 use crate::{
     settings::Settings,
-    telemetry::published::{ObjectTotals, PublishedObjects},
+    telemetry::{
+        published::PublishedObjects,
+        states::{Count, States},
+    },
 };
 
-/// How often overdue objects are counted, if one might have become overdue. Counting 100,000 objects
-/// takes a few milliseconds.
+/// How often overdue objects are logged.
 const INTERVAL: Duration = Duration::from_secs(30);
 
 /// The maximum number of namespaces in one log line.
@@ -27,26 +29,27 @@ const DAYS_AHEAD: u32 = 7;
 /// Logs a warning when objects become overdue, with one of them as an example, and a line when no
 /// object is overdue anymore. Never ends.
 pub(crate) async fn log_overdue(objects: Arc<PublishedObjects>) {
-    let (mut is_logged, mut next) = (false, None);
+    let mut is_logged = false;
     loop {
         sleep(INTERVAL).await;
-        if !objects.take_changed() && next.is_none_or(|next| objects.now() < next) {
-            continue;
-        }
-        let counted = Arc::clone(&objects);
-        let Ok(counts) = spawn_blocking(move || counted.count()).await else {
-            return;
+        let late = if objects.has_due_checks() {
+            let checked = Arc::clone(&objects);
+            match spawn_blocking(move || checked.late()).await {
+                Ok(late) => late,
+                Err(_) => return,
+            }
+        } else {
+            objects.late()
         };
-        next = counts.next_overdue;
-        if let Some((_, first)) = counts.first_overdue.filter(|_| !is_logged) {
+        if let Some(first) = late.first_overdue.filter(|_| !is_logged) {
             is_logged = true;
             let object = &first.object;
             tracing::warn!(
-                overdue = counts.overdue, kind = %object.kind, %object,
+                overdue = late.overdue, kind = %object.kind, %object,
                 "not done within {} s of its time; this is logged once until nothing is overdue",
                 OVERDUE_GRACE.num_seconds()
             );
-        } else if counts.overdue == 0 && std::mem::take(&mut is_logged) {
+        } else if late.overdue == 0 && std::mem::take(&mut is_logged) {
             tracing::info!("no workload is overdue anymore");
         }
     }
@@ -63,9 +66,9 @@ pub(crate) fn log_ready(
     let has_default = settings.default_schedule.is_some();
     let planner = settings.dry_run.then(|| planner(settings, objects.now()));
     spawn_blocking(move || {
-        let counts = objects.count();
+        let states = objects.states();
         dispatcher::with_default(&log, || {
-            log_counts(&counts, next, has_default);
+            log_counts(&states, next, has_default);
             if let Some(planner) = planner.flatten() {
                 log_next_stops(&objects.summary(&planner));
             }
@@ -107,18 +110,22 @@ fn log_next_stops(summary: &StopSummary) {
     );
 }
 
-fn log_counts(counts: &ObjectTotals, next: Option<DateTime<Utc>>, has_default: bool) {
+fn log_counts(states: &BTreeMap<Arc<str>, States>, next: Option<DateTime<Utc>>, has_default: bool) {
     let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
-    let (scheduled, invalid) = (counts.scheduled, counts.invalid());
+    let mut all = States::default();
+    states.values().for_each(|states| all += states);
+    let (scheduled, invalid) = (all.get(Count::Scheduled), all.get(Count::Invalid));
     tracing::info!(scheduled, invalid, next, "ready");
     if has_default {
-        let by_default = &counts.by_default;
+        let by_default = states.iter();
+        let by_default = by_default.map(|(name, states)| (name, states.get(Count::ByDefault)));
+        let by_default: Vec<_> = by_default.filter(|(_, count)| *count > 0).collect();
         let each = by_default.iter().take(MAX_NAMED);
         let each: Vec<_> = each
             .map(|(name, count)| format!("{name} ({count})"))
             .collect();
         tracing::info!(
-            objects = by_default.values().sum::<usize>(),
+            objects = all.get(Count::ByDefault),
             namespaces = by_default.len(),
             "by the default schedule: {}{}",
             each.join(", "),

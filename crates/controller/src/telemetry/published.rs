@@ -1,11 +1,11 @@
-//! The published snapshot of each object, and their totals.
+//! The published snapshot of each object, and the objects that are late.
 //!
-//! The controller replaces the snapshot of an object when the object changes. Readers, such as
-//! scrapes and pages, compute totals on their own threads. The snapshots are in many small maps, and a
-//! reader locks one of them at a time, for a few microseconds.
+//! The controller replaces the snapshot of an object when the object changes, and counts the change.
+//! Readers, such as scrapes and pages, run on their own threads. The snapshots are in many small maps,
+//! and a reader locks one of them at a time, for a few microseconds.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
@@ -15,7 +15,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::plan::{OtherManagers, Planner, StopSummary};
-use dayshift_workload::{Origin, ParsedInputs, Phase, WorkloadRef, savings::StoppedCapacity};
+use dayshift_workload::{ParsedInputs, Phase, WorkloadRef};
 use tokio::time::Instant;
 
 use crate::{
@@ -35,14 +35,58 @@ const SHARDS: usize = 256;
 
 type Shard = HashMap<Id, Arc<ObjectSnapshot>>;
 
+/// Objects are checked again after this number of seconds if nothing is late yet, although it could be.
+const CHECK_INTERVAL: u32 = 30;
+
+/// A second since 1970. The numbers suffice until 2106.
+pub(super) type Second = u32;
+
+const NEVER: Second = Second::MAX;
+
+/// The checks whether objects are late. An object becomes late only with time, so it is checked when it
+/// might be. It remains late until it is published again.
+#[derive(Debug, Default)]
+struct Checks {
+    planned: BTreeSet<(Second, Id)>,
+    /// When each object is checked that was checked since it was published. The others are checked at
+    /// [`ObjectSnapshot::check`].
+    moved: BTreeMap<Id, Second>,
+    overdue: BTreeSet<Id>,
+    not_ready: BTreeSet<Id>,
+}
+
+impl Checks {
+    /// Replaces the checks of a published object. Each of the two snapshots is planned at this second.
+    fn replace(&mut self, id: Id, before: Second, after: Second) {
+        let moved = self.moved.remove(&id);
+        if moved.is_none() && before == after {
+            return;
+        }
+        self.planned.remove(&(moved.unwrap_or(before), id));
+        if after != NEVER {
+            self.planned.insert((after, id));
+        }
+        self.overdue.remove(&id);
+        self.not_ready.remove(&id);
+    }
+
+    /// Replaces the checks of an object that was checked, and is checked again then.
+    fn check_again(&mut self, id: Id, before: Second, then: Second) {
+        let before = self.moved.insert(id, then).unwrap_or(before);
+        self.planned.remove(&(before, id));
+        self.planned.insert((then, id));
+    }
+}
+
 /// The objects of one controller. They remain after it hangs or ends.
 #[derive(Debug)]
 pub(crate) struct PublishedObjects {
     shards: Box<[Mutex<Shard>]>,
     clock: Clock,
     is_running: AtomicBool,
-    /// Whether any object was published since the last call of [`Self::take_changed`].
-    is_changed: AtomicBool,
+    /// Locked only while at most one shard is locked too.
+    checks: Mutex<Checks>,
+    by_namespace: ByNamespace,
     wakes: Mutex<WakeLog>,
     /// Whether each object has a series of its own.
     pub(super) per_workload_metrics: bool,
@@ -56,36 +100,27 @@ pub(super) type LatestObjects = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
 /// Publishes the objects of one controller, until it is dropped.
 pub(crate) struct Publisher {
     objects: Arc<PublishedObjects>,
-    by_namespace: ByNamespace,
 }
 
-/// Totals of all objects at one time.
-#[derive(Debug, Default)]
-pub(crate) struct ObjectTotals {
-    pub(crate) by_namespace: BTreeMap<Arc<str>, States>,
-    /// The number of objects with a valid schedule.
-    pub(crate) scheduled: usize,
-    /// The number of scheduled objects whose pods do not request both CPU and memory.
-    pub(crate) without_requests: usize,
+/// The objects that are late at one time.
+#[derive(Debug)]
+pub(crate) struct LateObjects {
     /// The number of objects that have not become ready in time since dayshift started them.
     pub(crate) not_ready: usize,
     pub(crate) overdue: usize,
     /// The overdue object that was observed first.
-    pub(crate) first_overdue: Option<(Id, Arc<ObjectSnapshot>)>,
-    /// The next time at which another object can become overdue, unless an object changes before.
-    pub(super) next_overdue: Option<DateTime<Utc>>,
-    /// The number of objects under the default schedule of the controller, by namespace.
-    pub(crate) by_default: BTreeMap<Arc<str>, usize>,
+    pub(crate) first_overdue: Option<Arc<ObjectSnapshot>>,
 }
 
 impl PublishedObjects {
-    fn new(clock: Clock, settings: &Settings) -> Self {
+    fn new(clock: Clock, by_namespace: ByNamespace, settings: &Settings) -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             wakes: Mutex::new(WakeLog::new(clock.now())),
             clock,
             is_running: AtomicBool::new(true),
-            is_changed: AtomicBool::new(true),
+            checks: Mutex::default(),
+            by_namespace,
             per_workload_metrics: settings.per_workload_metrics,
             per_user_metrics: settings.per_user_metrics,
         }
@@ -107,23 +142,8 @@ impl PublishedObjects {
         }
         let at = self.clock.now();
         let mut objects: Vec<_> = self.each().map(|(_, object)| object).collect();
-        objects.sort_by(|one, other| {
-            let sort_key = |snapshot: &ObjectSnapshot| {
-                let object = &snapshot.object;
-                (
-                    object.kind.clone(),
-                    object.namespace.clone(),
-                    object.name.clone(),
-                )
-            };
-            sort_key(one).cmp(&sort_key(other))
-        });
+        objects.sort_unstable_by(|one, other| one.object.cmp(&other.object));
         Some(Snapshot { at, objects })
-    }
-
-    /// Whether any object was published since the last call.
-    pub(super) fn take_changed(&self) -> bool {
-        self.is_changed.swap(false, Ordering::Relaxed)
     }
 
     /// The last wakes of a workload since the controller started.
@@ -136,15 +156,98 @@ impl PublishedObjects {
         self.clock.now()
     }
 
-    /// The current totals.
-    pub(crate) fn count(&self) -> ObjectTotals {
+    /// The states of the objects in each namespace.
+    pub(crate) fn states(&self) -> BTreeMap<Arc<str>, States> {
+        self.by_namespace.states()
+    }
+
+    /// Whether [`Self::late`] has to check objects, which takes microseconds for each.
+    pub(crate) fn has_due_checks(&self) -> bool {
+        let first = lock(&self.checks).planned.first().copied();
+        first.is_some_and(|(at, _)| at <= whole_seconds(self.clock.now()))
+    }
+
+    /// The objects that are late now. Checks only those that might have become late since the last call.
+    pub(crate) fn late(&self) -> LateObjects {
         let now = self.clock.now();
-        let mut counts = ObjectTotals::default();
-        for (id, object) in self.each() {
-            counts.add(id, &object, now);
-            counts.not_ready += usize::from(object.is_not_ready(now));
+        let until = (whole_seconds(now), Id::MAX);
+        let due: Vec<Id> = {
+            let checks = lock(&self.checks);
+            let due = checks.planned.range(..=until);
+            due.map(|(_, id)| *id).collect()
+        };
+        for id in due {
+            self.check(id, now);
         }
-        counts
+        let checks = lock(&self.checks);
+        let (not_ready, overdue) = (checks.not_ready.len(), checks.overdue.len());
+        let first_overdue = checks.overdue.first().copied();
+        drop(checks);
+        LateObjects {
+            not_ready,
+            overdue,
+            first_overdue: first_overdue.and_then(|id| self.get(id)),
+        }
+    }
+
+    /// Checks an object, and plans its next check after `now`, unless it is published meanwhile.
+    fn check(&self, id: Id, now: DateTime<Utc>) {
+        let Some(object) = self.get(id) else {
+            return;
+        };
+        let not_ready = object.not_ready_from();
+        let is_not_ready = not_ready.is_some_and(|from| from <= now);
+        let is_overdue = object.is_overdue(now);
+        let overdue = object.overdue_from(now).filter(|_| !is_overdue);
+        let later = whole_seconds(now).saturating_add(CHECK_INTERVAL);
+        let overdue = overdue.map(|from| if from > now { rounded_up(from) } else { later });
+        let not_ready = not_ready.filter(|_| !is_not_ready).map(rounded_up);
+        let then = overdue.into_iter().chain(not_ready).min();
+        let shard = self.shard(id);
+        if shard
+            .get(&id)
+            .is_some_and(|known| Arc::ptr_eq(known, &object))
+        {
+            let mut checks = lock(&self.checks);
+            checks.check_again(id, object.check, then.unwrap_or(NEVER));
+            if is_overdue {
+                checks.overdue.insert(id);
+            }
+            if is_not_ready {
+                checks.not_ready.insert(id);
+            }
+        }
+    }
+
+    fn get(&self, id: Id) -> Option<Arc<ObjectSnapshot>> {
+        self.shard(id).get(&id).cloned()
+    }
+
+    /// Replaces a snapshot; `None` removes it. Returns the old and the new one.
+    fn replace(
+        &self,
+        id: Id,
+        snapshot: Option<ObjectSnapshot>,
+        now: DateTime<Utc>,
+    ) -> [Option<Arc<ObjectSnapshot>>; 2] {
+        let mut shard = self.shard(id);
+        let before = shard.get(&id).cloned();
+        let after = snapshot.map(|mut snapshot| {
+            snapshot.set_against_schedule(before.as_deref());
+            let overdue = snapshot.overdue_from(now).into_iter();
+            let late = overdue.chain(snapshot.not_ready_from()).min();
+            snapshot.check = late.map_or(NEVER, rounded_up);
+            Arc::new(snapshot)
+        });
+        match &after {
+            Some(after) => drop(shard.insert(id, Arc::clone(after))),
+            None => drop(shard.remove(&id)),
+        }
+        let check = |snapshot: &Option<Arc<ObjectSnapshot>>| {
+            snapshot.as_ref().map_or(NEVER, |snapshot| snapshot.check)
+        };
+        lock(&self.checks).replace(id, check(&before), check(&after));
+        [before, after]
     }
 
     /// The replicas that the next stops will remove, by namespace, if no other client changes counts.
@@ -163,33 +266,15 @@ impl PublishedObjects {
     }
 }
 
-impl ObjectTotals {
-    /// The number of invalid schedules.
-    pub(crate) fn invalid(&self) -> usize {
-        let states = self.by_namespace.values();
-        states.map(|states| states.invalid).sum()
-    }
+/// The last whole second at a time.
+fn whole_seconds(at: DateTime<Utc>) -> Second {
+    let seconds = at.timestamp().max(0);
+    Second::try_from(seconds).unwrap_or(NEVER)
+}
 
-    fn add(&mut self, id: Id, object: &Arc<ObjectSnapshot>, now: DateTime<Utc>) {
-        let namespace = Arc::clone(&object.object.namespace);
-        if object.parsed.spec().is_some() {
-            self.scheduled += 1;
-            if object.inputs.schedule_origin() == Some(Origin::Controller) {
-                *self.by_default.entry(Arc::clone(&namespace)).or_default() += 1;
-            }
-        }
-        self.by_namespace.entry(namespace).or_default().add(object);
-        self.without_requests += usize::from(object.lacks_requests());
-        let from = object.overdue_from(now).map(|from| from.max(now));
-        self.next_overdue = self.next_overdue.into_iter().chain(from).min();
-        if object.is_overdue(now) {
-            self.overdue += 1;
-            let first = self.first_overdue.as_ref();
-            if first.is_none_or(|(first, _)| id < *first) {
-                self.first_overdue = Some((id, Arc::clone(object)));
-            }
-        }
-    }
+/// The first whole second that is not before a time.
+fn rounded_up(at: DateTime<Utc>) -> Second {
+    whole_seconds(at).saturating_add(u32::from(at.timestamp_subsec_nanos() > 0))
 }
 
 impl Publisher {
@@ -207,13 +292,10 @@ impl Publisher {
             None => SeriesBy::All,
         };
         by_namespace.begin(by, clock.now(), clock.monotonic());
-        let objects = PublishedObjects::new(clock.clone(), settings);
+        let objects = PublishedObjects::new(clock.clone(), by_namespace.clone(), settings);
         let objects = Arc::new(objects);
         *lock(latest) = Some(Arc::clone(&objects));
-        Self {
-            objects,
-            by_namespace: by_namespace.clone(),
-        }
+        Self { objects }
     }
 
     /// The published objects.
@@ -221,44 +303,41 @@ impl Publisher {
         &self.objects
     }
 
-    /// Publishes an object, and counts its savings from `now` on.
-    pub(crate) fn publish(&self, id: Id, object: ObjectSnapshot, now: (DateTime<Utc>, Instant)) {
-        let object = Arc::new(object);
-        let before = self.objects.shard(id).insert(id, Arc::clone(&object));
-        self.objects.is_changed.store(true, Ordering::Relaxed);
+    /// Publishes an object, or removes it if it was deleted or is out of scope. Counts the change from
+    /// `now` on.
+    pub(crate) fn publish(
+        &self,
+        id: Id,
+        object: Option<ObjectSnapshot>,
+        now: (DateTime<Utc>, Instant),
+    ) {
+        let [before, after] = self.objects.replace(id, object, now.0);
+        let Some(object) = after.as_ref().or(before.as_ref()) else {
+            return;
+        };
         let is_awake = |object: &ObjectSnapshot| object.state.phase == Some(Phase::Woken);
         let at = object.state.last.unwrap_or(now.0).min(now.0);
-        match (before.as_deref().is_some_and(is_awake), is_awake(&object)) {
-            (false, true) => lock(&self.objects.wakes).begin(&object.object, at),
-            (true, false) => lock(&self.objects.wakes).end(&object.object, at),
-            (true, true) | (false, false) => {}
+        let was_awake = before.as_deref().is_some_and(is_awake);
+        match (was_awake, after.as_deref().map(is_awake)) {
+            (_, None) => lock(&self.objects.wakes).remove(&object.object),
+            (false, Some(true)) => lock(&self.objects.wakes).begin(&object.object, at),
+            (true, Some(false)) => lock(&self.objects.wakes).end(&object.object, at),
+            (true, Some(true)) | (false, Some(false)) => {}
         }
-        let before = before.map(|before| before.stopped_capacity());
-        let before = before.unwrap_or_default();
-        self.count(&object, before, object.stopped_capacity(), now);
-    }
-
-    /// Removes an object that was deleted or is out of scope.
-    pub(crate) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
-        let removed = self.objects.shard(id).remove(&id);
-        if let Some(object) = removed {
-            lock(&self.objects.wakes).remove(&object.object);
-            let before = object.stopped_capacity();
-            self.count(&object, before, StoppedCapacity::default(), now);
-        }
-    }
-
-    fn count(
-        &self,
-        object: &ObjectSnapshot,
-        before: StoppedCapacity,
-        after: StoppedCapacity,
-        at: (DateTime<Utc>, Instant),
-    ) {
+        let namespace = &object.object.namespace;
+        let [before, after] = [&before, &after].map(|object| {
+            let object = object.as_deref();
+            object.map_or_else(States::default, States::from_object)
+        });
         if before != after {
-            let namespace = Arc::clone(&object.object.namespace);
-            let change = Change::Stopped { before, after, at };
-            self.by_namespace.change(namespace, change);
+            let change = Change::State {
+                before,
+                after,
+                at: now,
+            };
+            self.objects
+                .by_namespace
+                .change(Arc::clone(namespace), change);
         }
     }
 
@@ -266,7 +345,7 @@ impl Publisher {
     pub(crate) fn set_team(&self, namespace: &str, team: Option<&str>, at: Instant) {
         let team = team.filter(|team| !team.is_empty()).map(Into::into);
         let change = Change::Team(team, at);
-        self.by_namespace.change(namespace.into(), change);
+        self.objects.by_namespace.change(namespace.into(), change);
     }
 }
 

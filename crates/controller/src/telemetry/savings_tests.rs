@@ -1,10 +1,6 @@
 //! Tests of the savings metrics.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::savings::StoppedCapacity;
@@ -24,7 +20,8 @@ fn change(
     (before, after): (StoppedCapacity, StoppedCapacity),
     at: (DateTime<Utc>, Instant),
 ) {
-    let change = Change::Stopped { before, after, at };
+    let (before, after) = (States::saving(before), States::saving(after));
+    let change = Change::State { before, after, at };
     savings.change(Arc::clone(namespace), change);
 }
 
@@ -178,9 +175,12 @@ async fn a_namespace_without_workloads_gives_way_and_no_time_is_lost_or_counted_
     for at in 0..250 {
         hold(at, 1 + at as u64 % 3, &mut held);
     }
-    let series = |existing: &[usize]| -> (HashMap<String, f64>, usize) {
-        let states = existing.iter().map(|at| (name(*at), States::default()));
-        savings.begin_scrape(states.collect::<BTreeMap<_, _>>());
+    let mut scheduled = Vec::new();
+    let mut series = |existing: &[usize]| -> (HashMap<String, f64>, usize) {
+        let names: Vec<_> = existing.iter().map(|at| name(*at)).collect();
+        savings.replace_workloads(&scheduled, &names);
+        scheduled = names;
+        savings.begin_scrape();
         let mut text = String::new();
         text::encode(&mut text, &registry).unwrap();
         let value = |line: &str, name: &str| Some(line.strip_prefix(name)?.to_owned());

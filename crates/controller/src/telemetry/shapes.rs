@@ -52,25 +52,26 @@ pub(super) const LATENESS_SECONDS: [f64; 17] = [
     600.0, 3600.0,
 ];
 
-pub(crate) fn registered<M: Metric + Clone + Default>(
-    registry: &mut Registry,
-    name: &str,
-    help: &str,
-) -> M {
-    let metric = M::default();
-    registry.register(name, help, metric.clone());
-    metric
+/// Registration of new metrics.
+pub(super) trait Register {
+    /// Registers a metric.
+    fn add<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M;
+
+    /// Registers a metric whose unit is seconds.
+    fn add_in_seconds<M: Metric + Clone>(&mut self, name: &str, help: &str, metric: M) -> M;
 }
 
-/// Registers a metric whose unit is seconds.
-pub(crate) fn registered_in_seconds<M: Metric + Clone>(
-    registry: &mut Registry,
-    name: &str,
-    help: &str,
-    metric: M,
-) -> M {
-    registry.register_with_unit(name, help, Unit::Seconds, metric.clone());
-    metric
+impl Register for Registry {
+    fn add<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
+        let metric = M::default();
+        self.register(name, help, metric.clone());
+        metric
+    }
+
+    fn add_in_seconds<M: Metric + Clone>(&mut self, name: &str, help: &str, metric: M) -> M {
+        self.register_with_unit(name, help, Unit::Seconds, metric.clone());
+        metric
+    }
 }
 
 pub(super) const fn transition_labels(action: Action, outcome: Outcome) -> Labels<2> {

@@ -53,6 +53,11 @@ pub struct ObjectSnapshot {
     /// Whether a later version of dayshift wrote the state labels. Then this version does not change
     /// the object.
     pub(crate) is_of_a_later_version: bool,
+    /// Whether dayshift keeps it stopped although its schedule requires it to run. Set when it is
+    /// published.
+    pub(crate) is_against_schedule: bool,
+    /// When it is checked whether it is late, in seconds since 1970. Set when it is published.
+    pub(crate) check: u32,
     /// Whether the limit of corrections since the last boundary is reached.
     pub is_at_correction_limit: bool,
     /// When the wait of a start ended that is due and not carried out yet.
@@ -126,16 +131,28 @@ impl ObjectSnapshot {
         is_kept_stopped(&self.inputs, self.replicas, self.state.phase, &self.parsed)
     }
 
-    /// Whether dayshift keeps it stopped although its schedule requires it to run.
-    pub(super) fn is_against_schedule(&self) -> bool {
-        !self.deleting
-            && is_stopped_against_schedule(
-                &self.object,
-                &self.inputs,
-                self.replicas,
-                &self.state,
-                &self.parsed,
-            )
+    /// Sets [`Self::is_against_schedule`], which takes microseconds if the object is stopped. `before` is
+    /// the snapshot that this one replaces.
+    pub(super) fn set_against_schedule(&mut self, before: Option<&Self>) {
+        let is_same = |before: &&Self| {
+            Arc::ptr_eq(&before.parsed, &self.parsed)
+                && before.state == self.state
+                && before.replicas == self.replicas
+                && before.deleting == self.deleting
+        };
+        self.is_against_schedule = match before.filter(is_same) {
+            Some(before) => before.is_against_schedule,
+            None => {
+                !self.deleting
+                    && is_stopped_against_schedule(
+                        &self.object,
+                        &self.inputs,
+                        self.replicas,
+                        &self.state,
+                        &self.parsed,
+                    )
+            }
+        };
     }
 
     /// Whether it has a schedule and replicas that do not request both CPU and memory.
@@ -144,12 +161,12 @@ impl ObjectSnapshot {
         replicas > 0 && self.parsed.spec().is_some() && !requests.are_complete()
     }
 
-    /// Whether dayshift started it longer than `ready-within` ago and it has not been ready since.
-    pub(super) fn is_not_ready(&self, now: DateTime<Utc>) -> bool {
+    /// When it is not ready in time, if dayshift started it and it has not been ready since.
+    pub(super) fn not_ready_from(&self) -> Option<DateTime<Utc>> {
         let within = self.parsed.ready_within();
         let due = self.readiness.due(self.replicas, &self.state, within);
         let was_ready = self.ready_for.is_some() && self.ready_for == self.state.last;
-        !self.deleting && !was_ready && due.is_some_and(|due| due <= now)
+        due.filter(|_| !self.deleting && !was_ready)
     }
 
     /// The earliest time at which it can be overdue, if it does not change before; `None` if nothing is

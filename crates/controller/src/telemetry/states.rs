@@ -2,71 +2,138 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, fmt, ops::AddAssign, sync::Arc};
 
-use dayshift_workload::{ParsedInputs, Phase, savings::StoppedCapacity};
+use dayshift_workload::{Origin, ParsedInputs, Phase, savings::StoppedCapacity};
 use prometheus_client::{
     encoding::{DescriptorEncoder, EncodeMetric},
     metrics::{MetricType, gauge::ConstGauge},
 };
 
-use crate::telemetry::{series::Description, shapes::gauge_value, snapshot::ObjectSnapshot};
+use crate::telemetry::{
+    account::{Amounts, amounts, replace},
+    series::Description,
+    shapes::gauge_value,
+    snapshot::ObjectSnapshot,
+};
 
-/// The name, the help and the value of a gauge.
-pub(super) type StateGauge = (&'static str, &'static str, fn(&States) -> usize);
+/// The name and the help of a gauge, and what it shows.
+pub(super) type StateGauge = (&'static str, &'static str, Count);
 
-/// The number of workloads in each state.
-#[derive(Debug, Default)]
-pub(crate) struct States {
-    by_phase: BTreeMap<Phase, usize>,
+/// What is counted besides the phases.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Count {
+    /// Workloads in scope, with or without a schedule.
+    All,
+    /// Workloads with a valid schedule.
+    Scheduled,
+    /// Workloads under the default schedule of the controller.
+    ByDefault,
     /// Workloads with an invalid schedule.
-    pub(crate) invalid: usize,
+    Invalid,
     /// Workloads with `dayshift/exclude` and a schedule of their own or an inherited one.
-    excluded: usize,
+    Excluded,
     /// Workloads that are kept stopped although their schedule requires them to run.
-    against_schedule: usize,
+    AgainstSchedule,
+    /// Scheduled workloads whose pods do not request both CPU and memory.
+    WithoutRequests,
     /// Running replicas of workloads with a valid schedule.
-    running_replicas: usize,
+    RunningReplicas,
+}
+
+const PHASES: usize = Phase::ALL.len();
+const COUNTS: usize = Count::RunningReplicas as usize + 1;
+
+/// The numbers of workloads by state, and the resources that they save.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct States {
+    /// By [`Phase`], and then by [`Count`]. A sum of replicas can exceed 64 bits, and must be exact: each
+    /// part is subtracted again.
+    counts: [u128; PHASES + COUNTS],
+    pub(super) saved: Amounts,
 }
 
 impl States {
-    /// Counts a workload.
-    pub(super) fn add(&mut self, object: &ObjectSnapshot) {
-        match &*object.parsed {
-            ParsedInputs::Unscheduled => {
-                self.excluded += usize::from(object.inputs.has_schedule());
-            }
-            ParsedInputs::Invalid(_) => self.invalid += 1,
-            ParsedInputs::Scheduled(_) => {
-                if let Some(phase) = object.state.phase {
-                    self.add_phase(phase);
-                }
-                let running = StoppedCapacity::new(object.replicas, object.footprint).replicas;
-                let running = usize::try_from(running).unwrap_or(usize::MAX);
-                self.running_replicas = self.running_replicas.saturating_add(running);
-            }
+    /// Counts one workload.
+    pub(super) fn from_object(object: &ObjectSnapshot) -> Self {
+        let mut states = Self {
+            saved: amounts(object.stopped_capacity()),
+            ..Self::default()
+        };
+        let is_scheduled = object.parsed.spec().is_some();
+        let is_by_default = object.inputs.schedule_origin() == Some(Origin::Controller);
+        let is_invalid = matches!(*object.parsed, ParsedInputs::Invalid(_));
+        let is_excluded = !is_scheduled && !is_invalid && object.inputs.has_schedule();
+        for (count, is_counted) in [
+            (Count::All, true),
+            (Count::Scheduled, is_scheduled),
+            (Count::ByDefault, is_scheduled && is_by_default),
+            (Count::Invalid, is_invalid),
+            (Count::Excluded, is_excluded),
+            (Count::AgainstSchedule, object.is_against_schedule),
+            (Count::WithoutRequests, object.lacks_requests()),
+        ] {
+            *states.count(count) = u128::from(is_counted);
         }
-        self.against_schedule += usize::from(object.is_against_schedule());
+        if is_scheduled {
+            if let Some(phase) = object.state.phase {
+                states.add_phase(phase);
+            }
+            let running = StoppedCapacity::new(object.replicas, object.footprint).replicas;
+            *states.count(Count::RunningReplicas) = running.into();
+        }
+        states
+    }
+
+    /// Counts one workload without a schedule.
+    #[cfg(test)]
+    pub(super) fn of_one() -> Self {
+        let mut states = Self::default();
+        *states.count(Count::All) = 1;
+        states
+    }
+
+    /// Counts what workloads save only.
+    #[cfg(test)]
+    pub(super) fn saving(stopped: StoppedCapacity) -> Self {
+        let saved = amounts(stopped);
+        Self {
+            saved,
+            ..Self::default()
+        }
     }
 
     /// Counts a workload in a phase only.
-    pub(super) fn add_phase(&mut self, phase: Phase) {
-        *self.by_phase.entry(phase).or_default() += 1;
+    pub(super) const fn add_phase(&mut self, phase: Phase) {
+        self.counts[phase as usize] += 1;
+    }
+
+    pub(crate) fn get(&self, count: Count) -> usize {
+        let count = self.counts[PHASES + count as usize];
+        usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    const fn count(&mut self, count: Count) -> &mut u128 {
+        &mut self.counts[PHASES + count as usize]
+    }
+
+    /// Replaces the part `before` with `after`.
+    pub(super) fn replace(&mut self, before: &Self, after: &Self) {
+        let changes = before.counts.into_iter().zip(after.counts);
+        for (all, (before, after)) in self.counts.iter_mut().zip(changes) {
+            *all = all.saturating_sub(before).saturating_add(after);
+        }
+        self.saved = replace(self.saved, before.saved, after.saved);
     }
 
     /// The number of workloads with a schedule, valid or not.
-    fn total(&self) -> usize {
-        self.by_phase.values().sum::<usize>() + self.invalid
+    fn total(&self) -> u128 {
+        let by_phase: u128 = self.counts[..PHASES].iter().sum();
+        by_phase + self.counts[PHASES + Count::Invalid as usize]
     }
 }
 
 impl AddAssign<&Self> for States {
     fn add_assign(&mut self, more: &Self) {
-        for (phase, count) in &more.by_phase {
-            *self.by_phase.entry(*phase).or_default() += count;
-        }
-        self.invalid += more.invalid;
-        self.excluded += more.excluded;
-        self.against_schedule += more.against_schedule;
-        self.running_replicas = self.running_replicas.saturating_add(more.running_replicas);
+        self.replace(&Self::default(), more);
     }
 }
 
@@ -82,22 +149,22 @@ pub(super) const GAUGES: [StateGauge; 4] = [
     (
         "dayshift_invalid_schedules",
         "Workloads whose schedule is rejected.",
-        |states| states.invalid,
+        Count::Invalid,
     ),
     (
         "dayshift_excluded_workloads",
         "Workloads that dayshift/exclude keeps from the schedule that they have or inherit.",
-        |states| states.excluded,
+        Count::Excluded,
     ),
     (
         "dayshift_workloads_stopped_against_schedule",
         "Workloads that dayshift keeps stopped although their schedule requires them to run.",
-        |states| states.against_schedule,
+        Count::AgainstSchedule,
     ),
     (
         "dayshift_running_replicas",
         "Replicas of workloads with a schedule that run now.",
-        |states| states.running_replicas,
+        Count::RunningReplicas,
     ),
 ];
 
@@ -114,7 +181,7 @@ pub(super) fn encode_phases<'s>(
         for phase in phases {
             let own = label.map(|label| (label, name)).into_iter();
             let labels: Vec<_> = own.chain([("state", phase.name())]).collect();
-            let count = states.by_phase.get(phase).copied().unwrap_or_default();
+            let count = usize::try_from(states.counts[*phase as usize]).unwrap_or(usize::MAX);
             let gauge = ConstGauge::new(gauge_value(count));
             gauge.encode(metric.encode_family(&labels)?)?;
         }

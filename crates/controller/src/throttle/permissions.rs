@@ -12,7 +12,7 @@ use dayshift_cluster::delays::Delays;
 use dayshift_workload::{Kind, WorkloadRef};
 
 use crate::{
-    clock::{backoff::Backoff, guard::Now},
+    clock::{backoff::Backoff, guard::Now, scheduler::Scheduler},
     ids::Id,
 };
 
@@ -28,6 +28,8 @@ pub(crate) fn permission(object: &WorkloadRef) -> Permission {
 #[derive(Default)]
 pub(crate) struct Permissions {
     missing: BTreeMap<Permission, Missing>,
+    /// When an object should retry on behalf of all that wait for the permission.
+    retries: Scheduler<Permission, Duration>,
     /// Objects that could be patched while the permission was missing for others: a Role can contain
     /// the names of objects. They do not wait.
     granted: BTreeSet<Id>,
@@ -37,8 +39,6 @@ pub(crate) struct Permissions {
 #[derive(Default)]
 struct Missing {
     backoff: Backoff,
-    /// Whether an object should retry when the backoff ends.
-    is_armed: bool,
     /// The objects that wait. They are ordered, so that equal runs have equal results.
     waiting: BTreeSet<Id>,
     /// The object that retries and has no response yet.
@@ -62,10 +62,6 @@ impl Missing {
         self.retrying = Some(next);
         Some(next)
     }
-
-    fn next(&self) -> Option<Duration> {
-        self.backoff.until().filter(|_| self.is_armed)
-    }
 }
 
 impl Permissions {
@@ -79,11 +75,13 @@ impl Permissions {
         random: &mut fastrand::Rng,
     ) -> u32 {
         self.granted.remove(&id);
-        let missing = self.missing.entry(permission(object)).or_default();
+        let key = permission(object);
+        let missing = self.missing.entry(key.clone()).or_default();
         missing.retrying = missing.retrying.filter(|retrying| *retrying != id);
         if missing.retrying.is_none() {
             missing.backoff.fail(&Delays::FORBIDDEN, None, now, random);
-            missing.is_armed = true;
+            self.retries
+                .set(key, missing.backoff.until().unwrap_or_default());
         }
         missing.waiting.insert(id);
         missing.backoff.failures()
@@ -95,7 +93,9 @@ impl Permissions {
         if self.missing.is_empty() || self.granted.contains(&id) {
             return None;
         }
-        let missing = self.missing.remove(&permission(object))?;
+        let key = permission(object);
+        let missing = self.missing.remove(&key)?;
+        self.retries.cancel(&key);
         self.granted.insert(id);
         let mut released = missing.waiting;
         released.extend(missing.retrying);
@@ -119,10 +119,9 @@ impl Permissions {
 
     /// Takes one object that should retry now.
     pub(crate) fn pop_due(&mut self, now: Now) -> Option<Id> {
-        let due = |missing: &Missing| missing.next().is_some_and(|at| at <= now.elapsed);
-        for missing in self.missing.values_mut().filter(|missing| due(missing)) {
-            missing.is_armed = false;
-            if let Some(id) = missing.next_to_retry() {
+        while let Some((key, _)) = self.retries.take_due(now.elapsed) {
+            let missing = self.missing.get_mut(&key);
+            if let Some(id) = missing.and_then(Missing::next_to_retry) {
                 return Some(id);
             }
         }
@@ -131,7 +130,7 @@ impl Permissions {
 
     /// When the next object should retry.
     pub(crate) fn next(&self) -> Option<Duration> {
-        self.missing.values().filter_map(Missing::next).min()
+        self.retries.next()
     }
 
     /// Removes an object that has nothing to send. If it was its turn to retry, the next object retries
@@ -154,8 +153,10 @@ impl Permissions {
         }
         if missing.waiting.is_empty() {
             self.missing.remove(&key);
+            self.retries.cancel(&key);
         } else {
-            missing.is_armed = true;
+            self.retries
+                .set(key, missing.backoff.until().unwrap_or_default());
         }
     }
 
@@ -320,6 +321,7 @@ mod tests {
         }
         let permissions = &fixture.permissions;
         assert!(permissions.missing.is_empty() && permissions.granted.is_empty());
+        assert!(permissions.retries.is_empty());
         assert!(permissions.has_all());
     }
 }
