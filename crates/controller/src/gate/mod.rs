@@ -15,10 +15,7 @@ use dayshift_workload::{
 use crate::{
     clock::{guard::Now, scheduler::Scheduler},
     events::Events,
-    gate::{
-        dependencies::Dependencies,
-        slots::StartSlots,
-    },
+    gate::{dependencies::Dependencies, slots::StartSlots},
     ids::Id,
     object::{EndedWait, Object},
     store::{Store, reports_no_readiness},
