@@ -1,30 +1,19 @@
 //! The manifests in `examples/`.
 
+macro_rules! examples {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("../examples/", $name)))),*] };
+}
+
 /// The file name and text of every example, in reading order.
-pub const EXAMPLES: [(&str, &str); 10] = [
-    ("one-start.yaml", include_str!("../examples/one-start.yaml")),
-    (
-        "office-hours.yaml",
-        include_str!("../examples/office-hours.yaml"),
-    ),
-    ("overnight.yaml", include_str!("../examples/overnight.yaml")),
-    ("cron.yaml", include_str!("../examples/cron.yaml")),
-    (
-        "several-windows.yaml",
-        include_str!("../examples/several-windows.yaml"),
-    ),
-    (
-        "fixed-counts.yaml",
-        include_str!("../examples/fixed-counts.yaml"),
-    ),
-    (
-        "exact-counts.yaml",
-        include_str!("../examples/exact-counts.yaml"),
-    ),
-    ("holidays.yaml", include_str!("../examples/holidays.yaml")),
-    ("cron-job.yaml", include_str!("../examples/cron-job.yaml")),
-    (
-        "whole-namespace.yaml",
-        include_str!("../examples/whole-namespace.yaml"),
-    ),
-];
+pub const EXAMPLES: [(&str, &str); 10] = examples!(
+    "one-start.yaml"
+    "office-hours.yaml"
+    "overnight.yaml"
+    "cron.yaml"
+    "several-windows.yaml"
+    "fixed-counts.yaml"
+    "exact-counts.yaml"
+    "holidays.yaml"
+    "cron-job.yaml"
+    "whole-namespace.yaml"
+);

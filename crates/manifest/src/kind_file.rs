@@ -2,7 +2,7 @@
 
 use dayshift_text::{nearest, quote};
 use dayshift_workload::{
-    CustomField, Kind, KindDefinition, PodGroup, Switch, SwitchConstant,
+    CustomField, KindDefinition, PodGroup, Switch, SwitchConstant,
     names::{is_dns_label, is_dns_subdomain, is_label_key},
 };
 
@@ -104,7 +104,9 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
     let (plural, group) = resource.split_once('.').unwrap_or((&resource, ""));
     if !is_dns_label(plural) || !is_dns_subdomain(group) || !group.contains('.') {
         let place = row.get("resource").unwrap_or(row);
-        return wrong(place, resource_message(&resource, plural, group));
+        let message = "is not the resource of a custom kind; write its plural and its group, such as \
+            widgets.example.com; `dayshift kinds` lists the kinds that need no definition";
+        return wrong(place, format!("`{}` {message}", quote(&resource)));
     }
     let name = text("kind", "Widget")?.to_owned();
     if !is_dns_label(&name.to_lowercase()) {
@@ -150,64 +152,14 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
     ))
 }
 
-/// Why a resource cannot be defined: it is not a name, or its group has no dot.
-fn resource_message(resource: &str, plural: &str, group: &str) -> String {
-    let quoted = quote(resource);
-    let is_name = is_dns_label(plural) && (group.is_empty() || is_dns_subdomain(group));
-    if !is_name || group.is_empty() && plural.is_empty() {
-        return format!("`{quoted}` is not a resource with its group; write widgets.example.com");
-    }
-    if group.is_empty() {
-        let known = Kind::BUILT_IN
-            .into_iter()
-            .find(|kind| kind.plural() == plural || kind.argument() == plural);
-        return known.map_or_else(
-            || {
-                format!(
-                    "`{quoted}` has no group, as only kinds of the core group, such as pods and services, \
-                     have none; those have no count or switch that a definition could name: \
-                     write the resource \
-                     with its group, such as widgets.example.com"
-                )
-            },
-            |known| {
-                format!(
-                    "`{quoted}` is a kind that dayshift knows; remove this definition, and write \
-                        --kinds={}",
-                    known.argument()
-                )
-            },
-        );
-    }
-    format!(
-        "`{quoted}` is of the group `{group}`, and groups without a dot are Kubernetes' own: dayshift \
-         knows the kinds of these that have a count; a definition is for a custom resource, such as \
-         widgets.example.com"
-    )
-}
-
-/// Why a definition cannot name a member of `spec`, and an alternative.
-fn reserved_reason(member: &str) -> Option<&'static str> {
-    Some(match member {
-        "template" => {
-            "dayshift reads the requests of the pods from spec.template; name a field beside it, or \
-             schedule the workloads that the operator makes"
-        }
-        "minReplicas" => {
-            "a minimum does not stop what it bounds; name the field that does, such as spec.replicas, \
-             or schedule the autoscaler with --kinds=horizontalpodautoscalers"
-        }
-        "metrics" | "scaleTargetRef" => {
-            "dayshift reads this field of autoscalers; schedule the autoscaler with \
-             --kinds=horizontalpodautoscalers, or name the field that holds the count"
-        }
-        "persistentVolumeClaimRetentionPolicy" => {
-            "dayshift reads from it whether a stop deletes volumes; name the field that holds the \
-             count, such as spec.replicas"
-        }
-        _ => return None,
-    })
-}
+/// The members of `spec` that dayshift reads for itself, or that do not stop what they bound.
+const RESERVED: [&str; 5] = [
+    "template",
+    "minReplicas",
+    "metrics",
+    "scaleTargetRef",
+    "persistentVolumeClaimRetentionPolicy",
+];
 
 /// Reads the parts that run pods: `instances` and `resources` are a field or a list of fields each.
 fn size(row: &Node<'_>, content: &CustomField) -> Result<Vec<PodGroup>, DefinitionError> {
@@ -306,9 +258,13 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
         let message = "is not a field of spec; write spec.paused or /spec/paused";
         return wrong(field, format!("{} {message}", field.described()));
     }
-    if let Some(reason) = reserved_reason(&name(&tokens[1])) {
-        let message = format!("a kind definition cannot name {}", field.described());
-        return wrong(field, format!("{message}: {reason}"));
+    if RESERVED.contains(&&*name(&tokens[1])) {
+        let message = format!(
+            "a kind definition cannot name {}; name the field that holds the count or the switch, \
+             such as spec.replicas, or schedule the autoscaler with --kinds=horizontalpodautoscalers",
+            field.described()
+        );
+        return wrong(field, message);
     }
     Ok(tokens)
 }
@@ -420,23 +376,23 @@ mod tests {
         for (row, expected) in [
             (
                 "resource: widgets, kind: Widget, field: spec.off",
-                "has no group",
+                "is not the resource of a custom kind",
             ),
             (
                 "resource: deployments, kind: Deployment, field: spec.off",
-                "is a kind that dayshift knows",
+                "lists the kinds that need no definition",
             ),
             (
                 "resource: widgets.apps, kind: Widget, field: spec.off",
-                "groups without a dot are Kubernetes' own",
+                "write its plural and its group",
             ),
             (
                 "resource: w.example.com, kind: W, holds: replicas, field: spec.minReplicas",
-                "a minimum does not stop",
+                "schedule the autoscaler with",
             ),
             (
                 "resource: w.example.com, kind: W, stopped: true, field: spec.template.spec.x",
-                "name a field beside it",
+                "name the field that holds",
             ),
         ] {
             let source = SourceFile::new("kinds.yaml", format!("{{{row}}}"));

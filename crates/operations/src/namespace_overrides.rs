@@ -214,34 +214,22 @@ impl OverrideRequest {
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let request = self.for_namespace(name);
-        let sent = request.send_one(client, (owner, name), query, previewed);
-        sent.await
-    }
-
-    /// As [`Self::send_to_namespace`], for a request that is no undo.
-    async fn send_one(
-        &self,
-        client: &Client,
-        (owner, name): (DefaultsOwner, &str),
-        query: &Query,
-        previewed: Option<&AnnotatedNamespace>,
-    ) -> Result<AnnotatedNamespace, NamespaceError> {
-        let writer = Writer::for_command(client.clone(), self.prefix.clone());
+        let writer = Writer::for_command(client.clone(), request.prefix.clone());
         let object = owner.read(&writer, name).await?;
         let (found, unreadable_parts) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found
                 .iter()
-                .map(|(kind, found)| found.observe(kind, &self.prefix));
+                .map(|(kind, found)| found.observe(kind, &request.prefix));
             observed
                 .map(|observed| defaults.applied(observed))
                 .collect()
         };
         let read = async || owner.read(&writer, name).await;
         retry(&object, read, async |object| {
-            let (own, defaults) = object.values(name, &self.prefix);
+            let (own, defaults) = object.values(name, &request.prefix);
             let all = of(&defaults);
-            if all.iter().all(|observed| self.spec(observed).is_none()) {
+            if all.iter().all(|observed| request.spec(observed).is_none()) {
                 return Err(match unreadable_parts.first() {
                     Some(unreadable) => unreadable.error.clone().into(),
                     None => NamespaceError::NothingScheduled,
@@ -249,12 +237,12 @@ impl OverrideRequest {
             }
             // A Namespace without a schedule can still override the schedules of its workloads.
             let inputs = Inputs::from_own(own.clone().into()).or_always_on();
-            let (command, zone) = self.command_for_inputs(&inputs)?;
+            let (command, zone) = request.command_for_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
                 owner,
                 command,
-                annotations: command.signed(&inputs, zone, self.written_reason(command)),
-                replaced: self.replaced(&inputs, command, zone)?,
+                annotations: command.signed(&inputs, zone, request.written_reason(command)),
+                replaced: request.replaced(&inputs, command, zone)?,
                 zone,
                 own,
                 affected: Vec::new(),
@@ -263,19 +251,21 @@ impl OverrideRequest {
                 kept: 0,
                 defaults,
             };
-            self.find_affected(&mut annotated, all);
+            request.find_affected(&mut annotated, all);
             if let Some(previewed) = previewed {
-                namespace_changed_since(previewed, &annotated, &self.prefix)
+                namespace_changed_since(previewed, &annotated, &request.prefix)
                     .map_err(RequestError::from)?;
             }
-            if self.dry_run || annotated.annotations.is_empty() {
+            if request.dry_run || annotated.annotations.is_empty() {
                 return Ok(annotated);
             }
             let changes = &annotated.annotations;
-            annotated.defaults = object.write(&writer, name, changes, &self.prefix).await?;
+            annotated.defaults = object
+                .write(&writer, name, changes, &request.prefix)
+                .await?;
             let all = of(&annotated.defaults);
-            let all = self.end_synced(&writer, &annotated.defaults, all).await;
-            self.find_affected(&mut annotated, all);
+            let all = request.end_synced(&writer, &annotated.defaults, all).await;
+            request.find_affected(&mut annotated, all);
             Ok(annotated)
         })
         .await

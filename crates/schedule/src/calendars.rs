@@ -87,9 +87,8 @@ impl Calendar {
         if file.len() > MAX_FILE {
             return Err(CalendarError::new(1, "", CalendarReason::TooLarge));
         }
-        let mut budget = Budget::for_file();
-        let (events, last_line) = read_events(file, tzdata, &mut budget)?;
-        Self::from_events(events, &mut budget)?
+        let (events, last_line) = read_events(file, tzdata)?;
+        Self::from_events(events, &mut Budget::for_file())?
             .ok_or_else(|| CalendarError::new(last_line, "", CalendarReason::NoDates))
     }
 

@@ -78,25 +78,12 @@ pub(crate) fn parse_kind(text: &str, table: &KindTable) -> Result<Kind, String> 
         || resource(text).and_then(|resource| NotStopped::from_resource(&resource.0, &resource.1));
     known.ok_or_else(|| match not_stopped() {
         Some(kind) => format!("{kind}; leave it out, and {}", kind.instead),
-        None => unknown_kind(text),
+        None => format!(
+            "`{}` is not a kind of workload with a count; write for example deployments, or \
+             rollouts.argoproj.io for a kind that has spec.replicas",
+            quote(text)
+        ),
     })
-}
-
-/// Why a text is not a kind. Only resources of groups with a dot can be custom ones.
-fn unknown_kind(text: &str) -> String {
-    let example = "write for example deployments, or rollouts.argoproj.io for a kind that has \
-                   spec.replicas";
-    let text_of = quote(text);
-    match text.split_once('.') {
-        None if is_dns_label(&text.to_lowercase()) => format!(
-            "`{text_of}` is not a kind of workload: without a group it is one of the core group, such \
-             as pods, which have no count to change; {example}"
-        ),
-        Some((_, group)) if is_dns_label(&group.to_lowercase()) => format!(
-            "`{text_of}` is not a kind of workload: groups without a dot are Kubernetes' own, and this kind has no count to change; {example}"
-        ),
-        _ => format!("`{text_of}` is not a kind of workload; {example}"),
-    }
 }
 
 /// The kind of `rollouts.argoproj.io` or `rollouts.v1alpha1.argoproj.io`; the API server decides
@@ -198,21 +185,6 @@ impl KindFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn states_why_a_text_is_not_a_kind() {
-        for (text, expected) in [
-            ("widgets", "one of the core group"),
-            ("widgets.apps", "groups without a dot are Kubernetes' own"),
-            (
-                "a b",
-                "is not a kind of workload; write for example deployments",
-            ),
-        ] {
-            let error = parse_kind(text, &KindTable::default()).unwrap_err();
-            assert!(error.contains(expected), "{text}: {error}");
-        }
-    }
 
     #[test]
     fn accepts_built_in_kinds_and_kinds_with_a_group() {

@@ -1,13 +1,20 @@
 //! `dayshift schedules`: the named schedules, with their next boundaries and their users.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     clock::Clock,
     read::{FindError, NamespaceDefaults},
 };
-use dayshift_operations::{LiveView, status::Unreadable};
+use dayshift_operations::{
+    LiveView,
+    status::{Unreadable, short_time},
+};
+use dayshift_schedule::Zone;
 use dayshift_workload::{
     Inputs, Key, Kind, NamedSchedule, NamedSchedules, ParseContext, ParsedInputs, Prefix,
     WorkloadRef, read,
@@ -26,7 +33,8 @@ use crate::cli::{
     output::{
         documents::{ApiVersion, NamedScheduleEntry, SchedulesDocument, Unread, write_document},
         messages::{print_error, print_note, print_warning},
-        named_schedules::write_schedules_table,
+        table::{Cell, Table},
+        terminal::{Paint, Style},
     },
     process::Exit,
 };
@@ -124,7 +132,7 @@ impl SchedulesArgs {
             };
             print_result(|out, _| write_document(out, &document))?;
         } else if !entries.is_empty() {
-            print_result(|out, style| write_schedules_table(out, &entries, now, style))?;
+            print_result(|out, style| write_table(out, &entries, now, style))?;
             let wrong = entries.iter().filter_map(|entry| entry.error.as_ref());
             for error in wrong.flat_map(|error| error.lines()) {
                 print_error(&error);
@@ -208,4 +216,47 @@ fn entry(
         }
     }
     entry
+}
+
+/// Writes a row for each schedule.
+fn write_table(
+    out: &mut impl Write,
+    entries: &[NamedScheduleEntry],
+    now: DateTime<Utc>,
+    style: Style,
+) -> io::Result<()> {
+    let mut table = Table::new(["NAME", "WEEK", "TIMEZONE", "NEXT", "WORKLOADS"]);
+    for entry in entries {
+        table.push(row(entry, now));
+    }
+    table.write(out, style)
+}
+
+fn row(entry: &NamedScheduleEntry, now: DateTime<Utc>) -> [Cell; 5] {
+    let value = |key: Key| entry.values.get(key.name()).map(String::as_str);
+    let week = match (value(Key::Hours), value(Key::Scale)) {
+        (Some(text), _) | (None, Some(text)) => text.to_owned(),
+        (None, None) => {
+            let times = [Key::Start, Key::Stop];
+            let times = times.map(|key| Some(format!("{key} {}", value(key)?)));
+            times.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+    };
+    let next = entry.next.as_deref().and_then(|next| {
+        let at = DateTime::parse_from_rfc3339(next).ok()?;
+        let zone = Zone::parse(entry.timezone.as_deref()?).ok()?;
+        let action = entry.next_action.as_deref().unwrap_or_default();
+        Some(format!("{action} {}", short_time(at.to_utc(), zone, now)))
+    });
+    let next = match &entry.error {
+        Some(_) => Cell::from("invalid").painted(Paint::Red),
+        None => next.into(),
+    };
+    [
+        entry.name.as_str().into(),
+        week.into(),
+        entry.timezone.as_deref().into(),
+        next,
+        entry.workloads.to_string().into(),
+    ]
 }

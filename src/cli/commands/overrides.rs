@@ -330,10 +330,8 @@ impl OverrideArgs {
             let (context, prefix) = (&request.context, &request.prefix);
             let selected = select_scheduled(&client, &targets, context, prefix, &output);
             let (selection, mut printer) = selected.await?;
-            if let Some(selection) = selection {
-                let mut print = |report| printer.print(report);
-                request.carry_out(&client, &selection, &mut print).await;
-            }
+            let mut print = |report| printer.print(report);
+            request.carry_out(&client, &selection, &mut print).await;
             Ok(printer.finish())
         })
     }
@@ -387,26 +385,23 @@ impl OverrideArgs {
             let (context, prefix) = (&request.context, &request.prefix);
             let selected = select_scheduled(&client, &targets, context, prefix, &output);
             let (selection, mut printer) = selected.await?;
-            if let Some(selection) = selection {
-                let mut print = |report| printer.print(report);
-                request
-                    .carry_out(&client, &selection, timeout, &mut print)
-                    .await;
-            }
+            let mut print = |report| printer.print(report);
+            request
+                .carry_out(&client, &selection, timeout, &mut print)
+                .await;
             Ok(printer.finish())
         })
     }
 }
 
-/// Selects the workloads that have a schedule, as [`select`] does. `None` if there are none, which is
-/// printed.
+/// Selects the workloads that have a schedule, as [`select`] does. Prints it if there are none.
 async fn select_scheduled(
     client: &Client,
     targets: &Targets,
     context: &ParseContext,
     prefix: &Prefix,
     output: &ActionOutput,
-) -> Result<(Option<Selection>, ActionPrinter), CommandError> {
+) -> Result<(Selection, ActionPrinter), CommandError> {
     let has_schedule = |workload: &Observed| {
         workload.phase().is_some()
             || !matches!(read(&workload.inputs, context), ParsedInputs::Unscheduled)
@@ -425,9 +420,8 @@ async fn select_scheduled(
         print_error(&as_far_as_seen(nothing, &selection.unreadable));
         note_unreadable(&selection.defaults);
         printer.exit = printer.exit.worse(Exit::Problems);
-        return Ok((None, printer));
     }
-    Ok((Some(selection), printer))
+    Ok((selection, printer))
 }
 
 /// Selects the workloads to change: the named ones, or those that match `includes`. Prints those that are

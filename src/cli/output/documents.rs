@@ -9,6 +9,7 @@ use std::{
 use dayshift_manifest::{OpenError, plan::NamespaceSummary};
 use dayshift_operations::status::Unreadable;
 use dayshift_text::TerminalSafe;
+use dayshift_workload::RequestCoverage;
 use serde::Serialize;
 
 /// Writes a document in lines, without characters that could control a terminal.
@@ -127,7 +128,8 @@ documents! {
         /// The dependencies of a start that is due.
         pub(crate) waits_for: Option<WaitsForEntry>,
         /// The Services that wake the workload.
-        pub(crate) on_request: Option<OnRequestEntry>,
+        #[cfg_attr(test, schemars(with = "Option<tests::OnRequestEntry>"))]
+        pub(crate) on_request: Option<RequestCoverage>,
         /// The active override.
         #[serde(rename = "override")]
         pub(crate) active_override: Option<OverrideEntry>,
@@ -172,15 +174,6 @@ documents! {
         pub(crate) objects: Vec<String>,
         /// The latest time of the start.
         pub(crate) until: Option<String>,
-    }
-
-    pub(crate) struct OnRequestEntry {
-        /// The names of the Services.
-        pub(crate) services: Vec<String>,
-        /// Whether their connections prolong a wake (`while-used`).
-        pub(crate) while_used: bool,
-        /// The Services that do not wake it, with the reasons.
-        pub(crate) not_covered: Vec<String>,
     }
 
     pub(crate) struct OverrideEntry {
@@ -385,6 +378,17 @@ mod tests {
     use schemars::{JsonSchema, generate::SchemaSettings};
 
     use super::*;
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    pub(crate) struct OnRequestEntry {
+        /// The names of the Services.
+        services: Vec<String>,
+        /// Whether their connections prolong a wake (`while-used`).
+        while_used: bool,
+        /// The Services that do not wake it, with the reasons.
+        not_covered: Vec<String>,
+    }
 
     /// The plan of a workload.
     #[derive(JsonSchema)]

@@ -8,11 +8,10 @@ pub(super) mod findings;
 pub(super) mod kinds;
 pub(super) mod lint;
 pub(super) mod messages;
-pub(super) mod named_schedules;
 pub(super) mod plan;
 #[cfg(feature = "sandbox")]
 pub(super) mod sandbox;
 pub(super) mod screen;
 pub(super) mod status;
-mod table;
+pub(super) mod table;
 pub(super) mod terminal;

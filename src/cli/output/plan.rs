@@ -4,14 +4,13 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use dayshift_manifest::plan::{
-    Holiday, NamespaceSummary, Period, Plan, PlannedBoundary, StartsAfter, StopSummary,
-    WorkloadPlan,
+    Holiday, NamespaceSummary, Period, Plan, PlannedBoundary, StopSummary, WorkloadPlan,
 };
 use dayshift_operations::status::{short_time, time_of_day};
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::{counted, cut_chars, printable};
 use dayshift_workload::{
-    CountKind, Key, Kind, Origin, Prefix, Replicas,
+    Key, Kind, Origin, Prefix, Replicas,
     savings::{Bill, Saved},
 };
 
@@ -23,9 +22,6 @@ use crate::cli::output::{
 
 /// A limit for memory. It is more than a reader can use.
 const MAX_BOUNDARIES: usize = 1_000_000;
-
-/// A day with more boundaries is folded: one row for each repeated boundary.
-const MAX_OF_A_DAY: usize = 24;
 
 /// In characters.
 const MAX_NAME: usize = 40;
@@ -54,27 +50,18 @@ fn plan_table(plan: &Plan) -> io::Result<Table<6>> {
         table.push([namespace, name, time, action, count, from]);
     };
     for workload in &plan.workloads {
-        let counts = workload.spec().map(|spec| spec.counts);
         let mut marked = marked_dates(workload).into_iter().peekable();
-        let mut boundaries = workload.boundaries().peekable();
-        while let Some(date) = boundaries.peek().map(|boundary| boundary.at.date_naive()) {
+        for boundary in workload.boundaries() {
+            let date = boundary.at.date_naive();
             while let Some((_, row)) = marked.next_if(|marked| marked.0 <= date) {
                 push(workload, row);
             }
-            let mut day = DayRows::default();
-            while let Some(boundary) =
-                boundaries.next_if(|boundary| boundary.at.date_naive() == date)
-            {
-                room = room.checked_sub(1).ok_or_else(|| {
-                    io::Error::other(format!(
-                        "the plan would have over {MAX_BOUNDARIES} starts and stops; show fewer days, or use -o json"
-                    ))
-                })?;
-                day.add(boundary);
-            }
-            for row in day.rows(counts.unwrap_or_default(), workload.after.as_ref()) {
-                push(workload, row);
-            }
+            room = room.checked_sub(1).ok_or_else(|| {
+                io::Error::other(format!(
+                    "the plan would have over {MAX_BOUNDARIES} starts and stops; show fewer days, or use -o json"
+                ))
+            })?;
+            push(workload, boundary_row(&boundary, workload));
         }
         for (_, row) in marked {
             push(workload, row);
@@ -166,84 +153,11 @@ fn holiday_row(holiday: &Holiday) -> [Cell; 3] {
     [day(holiday.date), action, "".into()]
 }
 
-/// The boundaries of one workload on one day.
-#[derive(Default)]
-struct DayRows {
-    /// The first boundaries, up to the limit for folding.
-    first: Vec<PlannedBoundary>,
-    /// The different boundaries of the day.
-    repeated: Vec<RepeatedBoundary>,
-    count: usize,
-}
-
-/// A boundary that is repeated on a day.
-struct RepeatedBoundary {
-    first: PlannedBoundary,
-    last: DateTime<Zone>,
-    times: usize,
-}
-
-impl DayRows {
-    fn add(&mut self, boundary: PlannedBoundary) {
-        self.count += 1;
-        let at = boundary.at;
-        let same = self.repeated.iter_mut().find(|repeated| {
-            let as_then = PlannedBoundary {
-                at,
-                ..repeated.first
-            };
-            as_then == boundary
-        });
-        match same {
-            Some(repeated) => (repeated.last, repeated.times) = (at, repeated.times + 1),
-            None => self.repeated.push(RepeatedBoundary {
-                first: boundary.clone(),
-                last: at,
-                times: 1,
-            }),
-        }
-        if self.first.len() < MAX_OF_A_DAY {
-            self.first.push(boundary);
-        }
-    }
-
-    fn rows(&self, counts: CountKind, after: Option<&StartsAfter>) -> Vec<[Cell; 3]> {
-        let row = |boundary: &PlannedBoundary, last, times| {
-            boundary_row(boundary, last, times, counts, after)
-        };
-        let all = self
-            .first
-            .iter()
-            .map(|boundary| row(boundary, boundary.at, 1));
-        if self.count <= MAX_OF_A_DAY {
-            return all.collect();
-        }
-        let folded = self.repeated.iter();
-        folded
-            .map(|repeated| row(&repeated.first, repeated.last, repeated.times))
-            .collect()
-    }
-}
-
-/// The row of a boundary that happens `times` times until `last`.
-fn boundary_row(
-    boundary: &PlannedBoundary,
-    last: DateTime<Zone>,
-    times: usize,
-    counts: CountKind,
-    after: Option<&StartsAfter>,
-) -> [Cell; 3] {
-    let time = |at: DateTime<Zone>| at.format(time_of_day(&at)).to_string();
-    let day = boundary.at.format("%a %Y-%m-%d");
-    let zone = last.format("%Z");
-    let (time, often) = match times {
-        1 => (time(last), String::new()),
-        _ => (
-            format!("{} to {}", time(boundary.at), time(last)),
-            format!(" {times} times"),
-        ),
-    };
-    let time = format!("{day} {time} {zone}");
+fn boundary_row(boundary: &PlannedBoundary, workload: &WorkloadPlan) -> [Cell; 3] {
+    let counts = workload.spec().map(|spec| spec.counts).unwrap_or_default();
+    let at = boundary.at;
+    let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&at));
+    let time = at.format(&format).to_string();
     let count = match boundary.replicas {
         _ if !boundary.applied => "<unchanged>".to_owned(),
         // A start resumes it, unless a user turned it off.
@@ -259,19 +173,19 @@ fn boundary_row(
         _ => "",
     };
     let is_start = boundary.applied && boundary.action.is_up();
-    let after = after
-        .filter(|_| is_start)
-        .map_or_else(String::new, |after| {
-            format!(", after {}", printable(&after.objects.join(", ")))
-        });
-    let action = format!("{}{often}{why}{after}", boundary.action.name());
+    let after = workload.after.as_ref().filter(|_| is_start);
+    let after = after.map_or_else(String::new, |after| {
+        format!(", after {}", printable(&after.objects.join(", ")))
+    });
+    let action = format!("{}{why}{after}", boundary.action.name());
     let paint = match boundary.action {
         _ if !boundary.applied => Paint::Faint,
         Action::Start => Paint::Green,
         Action::Stop => Paint::Blue,
         Action::Scale(_) => Paint::Yellow,
     };
-    [time.into(), Cell::from(action).painted(paint), count.into()]
+    let action = Cell::from(action).painted(paint);
+    [time.into(), action, count.into()]
 }
 
 /// Writes a row for each namespace with a schedule, a sum, and remedies for the blockers.

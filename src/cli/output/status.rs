@@ -21,9 +21,9 @@ use dayshift_workload::{
 
 use crate::cli::output::{
     documents::{
-        ApiVersion, HeldDownEntry, OnRequestEntry, OverrideEntry, ProblemEntry, RequestsEntry,
-        RevertEntry, StatusDocument, StatusEntry, StopAfterEntry, TzdataEntry, Unread,
-        WaitsForEntry, write_document,
+        ApiVersion, HeldDownEntry, OverrideEntry, ProblemEntry, RequestsEntry, RevertEntry,
+        StatusDocument, StatusEntry, StopAfterEntry, TzdataEntry, Unread, WaitsForEntry,
+        write_document,
     },
     status::{
         ColumnVisibility::{Always, IfKnown, Instead, Wide, WideInherited, WithValue},
@@ -238,11 +238,7 @@ impl StatusOutput<'_> {
                 objects: needed.iter().map(Dependency::to_string).collect(),
                 until: time(Some(until)),
             }),
-            on_request: status.on_request.as_ref().map(|coverage| OnRequestEntry {
-                services: coverage.services.iter().map(ToString::to_string).collect(),
-                while_used: coverage.while_used,
-                not_covered: coverage.not_covered.clone(),
-            }),
+            on_request: status.on_request.clone(),
             active_override: active_override.map(|(origin, active)| OverrideEntry {
                 action: active.command().to_owned(),
                 until: time(active.until()),

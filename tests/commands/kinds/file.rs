@@ -125,7 +125,7 @@ fn reports_an_invalid_definition_and_uses_the_others() {
     for [row, at, output] in rows(
         r#"
             kind: Thing, field: spec.off, stopped: true =>  => `resource` is missing
-            resource: things, kind: Thing, field: spec.off => things => `things` has no group
+            resource: things, kind: Thing, field: spec.off => things => `things` is not the resource of a custom kind
             resource: things.example.com, field: spec.off =>  => `kind` is missing
             THING, stopped: true =>  => `field` is missing
             THING, field: status.off => status => `status.off` is not a field of spec

@@ -237,7 +237,6 @@ fn help_proposes_a_correction_or_an_example() {
             start: Mon-Fry 09:00; Sat-Sum 10am => write dayshift/start: "Mon-Fri 09:00; Sat-Sun 10:00"
             start: Mon-Fri 9-17 => write dayshift/hours: "Mon-Fri 09:00-17:00" instead of dayshift/start
             hours: 'Mon-Fri 09:00-17:00, Sat 10:00-14:00' => write dayshift/hours: "Mon-Fri 09:00-17:00; Sat 10:00-14:00"
-            hours: Mon 08:00-Fri 18:00 => write dayshift/start: "Mon 08:00" and dayshift/stop: "Fri 18:00" instead of dayshift/hours
             hours: 9:00 AM - 5:00 PM => write dayshift/hours: "09:00-17:00"
             hours: ０９:00-17:00 => write dayshift/hours: "09:00-17:00"
             scale: '08:00 = 5, 12:00 = 6' => write dayshift/scale: "08:00 = 5; 12:00 = 6"

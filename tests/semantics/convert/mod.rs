@@ -20,4 +20,3 @@ mod loose_annotations;
 mod prefix;
 mod switches;
 mod texts;
-mod volumes;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dayshift_workload::events::EventReason;
 
 const PAGE: &str = include_str!("../../../docs/reference/events.md");
-const SOURCE: &str = include_str!("../../../crates/workload/src/events/reason.rs");
+const SOURCE: &str = include_str!("../../../crates/workload/src/events/event.rs");
 
 /// The names of the variants, as they are written.
 fn variants() -> Vec<&'static str> {

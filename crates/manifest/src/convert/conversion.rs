@@ -148,7 +148,6 @@ rules! {
         Warning ZoneOfController "zone-of-controller" "The zone is that of the other tool's own clock.",
         Warning Elsewhere "elsewhere" "A name or a label of objects that are not in the files.",
         Warning Unclear "unclear" "A name of an object in another directory, which might be for another cluster.",
-        Warning Volumes "volumes" "A StatefulSet whose volumes a stop would delete, which dayshift rejects.",
         Warning ByHand "by-hand" "An annotation of another tool in values, a patch or a template, which must be replaced manually.",
         Info WholeNights "whole-nights" "A night that ended at midnight and now ends in the morning.",
         Info Over "over" "A span or a time in the past.",
@@ -264,11 +263,6 @@ impl From<&ObjectRef> for finding::ObjectName {
 
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, .. } = self;
-        if self.namespace.is_empty() {
-            write!(f, "{kind} {name}")
-        } else {
-            write!(f, "{kind} {}/{name}", self.namespace)
-        }
+        finding::ObjectName::from(self).fmt(f)
     }
 }

@@ -19,8 +19,6 @@ use crate::{
     yaml::node::{Node, Scalar},
 };
 
-const TOOL: &str = "kubernetes-cronhpa-controller";
-
 /// Requests the counts that the jobs set.
 ///
 /// # Errors
@@ -46,11 +44,9 @@ pub(crate) fn convert(
                 between",
         ));
     }
-    requests.report_unknown(TOOL, spec, "scaleTargetRef excludeDates jobs");
     let excluded = ExcludedDays::read(spec, requests);
     let mut steps = Vec::new();
     for job in spec.list("jobs") {
-        requests.report_unknown(TOOL, job, "name schedule targetSize runOnce");
         steps.extend(step(job, &excluded, requests)?);
     }
     if steps.is_empty() {

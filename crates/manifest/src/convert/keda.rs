@@ -1,7 +1,5 @@
 //! Reads KEDA's cron triggers, which set a count between a start and an end.
 
-use std::rc::Rc;
-
 use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use dayshift_schedule::{Times, Tzdata, Zone};
 use dayshift_text::quote;
@@ -66,7 +64,6 @@ pub(crate) fn convert(
             ),
         ));
     }
-    report_unknown_fields(spec, &crons, requests);
     if let Some(node) = crons.iter().find(|node| is_zero(node)) {
         return Err(zero_replicas(node, requests));
     }
@@ -135,27 +132,6 @@ pub(crate) fn job(document: &Document<'_>) -> Result<(), PlacedFinding> {
             equivalent",
         "keep it, or make it a CronJob, which dayshift suspends and resumes",
     ))
-}
-
-const TOOL: &str = "KEDA";
-
-/// Reports fields that KEDA does not have in a ScaledObject's spec (v1alpha1 of KEDA 2.17), in a
-/// trigger, and in a cron trigger's metadata.
-fn report_unknown_fields(
-    spec: &Node<'_>,
-    crons: &[&Rc<Node<'_>>],
-    requests: &mut AnnotationRequests<'_>,
-) {
-    const SPEC: &str = "scaleTargetRef pollingInterval initialCooldownPeriod cooldownPeriod \
-        idleReplicaCount minReplicaCount maxReplicaCount advanced triggers fallback";
-    const TRIGGER: &str = "type name useCachedMetrics metadata authenticationRef metricType";
-    requests.report_unknown(TOOL, spec, SPEC);
-    for cron in crons {
-        requests.report_unknown(TOOL, cron, TRIGGER);
-        if let Some(metadata) = cron.get("metadata") {
-            requests.report_unknown(TOOL, metadata, "timezone start end desiredReplicas");
-        }
-    }
 }
 
 /// Whether a trigger wakes by HTTP requests: KEDA's HTTP add-on is an external scaler.

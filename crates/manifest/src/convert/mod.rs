@@ -16,7 +16,6 @@ mod keda;
 mod kube_green;
 mod manual;
 mod requests;
-mod verify;
 mod week;
 mod work;
 
@@ -76,7 +75,6 @@ impl Converter {
         work.annotations();
         work.requests();
         work.flags();
-        work.volumes();
         work.report_manual_conversions(&trees);
         work.write(&trees);
         let mut conversion = work.conversion;
@@ -199,29 +197,6 @@ mod tests {
                 "several",
                 "{other}"
             );
-        }
-    }
-
-    #[test]
-    fn reports_fields_that_the_other_tool_does_not_have() {
-        let (_, findings) = convert(&sleep_info(
-            "a",
-            "weekdays: '1-5', sleepAt: '20:00', wakeUpAT: '08:00'",
-        ));
-        let (rule, text) = find(&findings, "wakeUpAT");
-        assert_eq!(
-            (*rule, &**text),
-            (
-                "not-read",
-                "kube-green has no field `wakeUpAT`, and drops it; did you mean `wakeUpAt`?"
-            )
-        );
-        let (_, findings) = convert(
-            "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: a}, spec: {scaleTargetRef: {name: web}, minReplicas: 1, triggers: [{type: cron, metadata: {timezone: UTC, start: 0 8 * * *, end: 0 20 * * *, desiredReplicas: '2', zone: x}}]}}",
-        );
-        for name in ["minReplicas", "zone"] {
-            let part = format!("KEDA has no field `{name}`");
-            assert_eq!(find(&findings, &part).0, "not-read");
         }
     }
 

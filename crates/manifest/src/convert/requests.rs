@@ -5,7 +5,7 @@ use std::{
     mem,
 };
 
-use dayshift_text::{nearest, quote, shell_word};
+use dayshift_text::{quote, shell_word};
 use dayshift_workload::{Key, Kind, Label};
 
 use crate::{
@@ -244,26 +244,6 @@ impl<'c> AnnotationRequests<'c> {
             }
         }
         (all, rejected)
-    }
-
-    /// Reports fields that the other tool does not have, such as misspelled ones. It or the API
-    /// server drops them, and so does the conversion.
-    /// `known` names the fields, separated by spaces.
-    pub(crate) fn report_unknown(&mut self, tool: &str, node: &Node<'_>, known: &str) {
-        let is_known = |name: &str| known.split(' ').any(|field| field == name);
-        for entry in node
-            .entries()
-            .iter()
-            .filter(|entry| !is_known(entry.name()))
-        {
-            let name = entry.name();
-            let message = format!("{tool} has no field `{}`, and drops it", quote(name));
-            let help = nearest(name, known.split(' ')).map_or_else(
-                || "remove it, or correct its name".to_owned(),
-                |nearest| format!("did you mean `{nearest}`?"),
-            );
-            self.report(Topic::NotRead, &entry.key.place, message, help);
-        }
     }
 
     pub(crate) fn report(

@@ -9,8 +9,7 @@ use std::{
 
 use dayshift_schedule::Calendars;
 use dayshift_workload::{
-    Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, defined_kind, guess_resource,
-    read,
+    Inputs, Key, Kind, ParseContext, ParsedInputs, defined_kind, guess_resource, read,
 };
 
 use crate::{
@@ -18,9 +17,8 @@ use crate::{
         conversion::{ChangeTarget, Conversion, Converter, ObjectChange, ObjectRef, Topic},
         desired::KeyTexts,
         document::Document,
-        edit::{NamePairs, NotEditable, ObjectEdits, apply, edits},
+        edit::{NamePairs, NotEditable, ObjectEdits, apply, edits, is_as_intended},
         requests::opt_in,
-        verify::is_as_intended,
     },
     finding::Finding,
     source::SourceFile,
@@ -262,43 +260,6 @@ impl ConversionRun<'_, '_> {
 }
 
 impl ConversionRun<'_, '_> {
-    /// Reports each StatefulSet that gets or inherits a schedule and whose volumes a stop would
-    /// delete, because dayshift rejects it.
-    pub(crate) fn volumes(&mut self) {
-        for at in 0..self.documents.len() {
-            let document = &self.documents[at];
-            let allowed = self.converter.prefix.annotation(Key::AllowVolumeDeletion);
-            let Some(field) = document.node.at(&VolumeRetention::PATH) else {
-                continue;
-            };
-            let is_deleted = VolumeRetention::from_text(field.text()) == VolumeRetention::Delete;
-            if !is_deleted || document.has(&allowed) || !self.is_scheduled(at) {
-                continue;
-            }
-            let place = field.place.clone();
-            let message = "each stop would delete its volumes, so dayshift rejects it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete";
-            let help = format!(
-                "set whenScaled: Retain, or write {allowed}: \"true\" if you do not need their data"
-            );
-            self.report(at, Topic::Volumes, message, help, &place);
-        }
-    }
-
-    /// Whether the conversion gives an object a schedule, directly or by its Namespace.
-    fn is_scheduled(&self, at: usize) -> bool {
-        let prefix = &self.converter.prefix;
-        let gets = |at: usize, key: Key| {
-            let name = prefix.annotation(key);
-            let pending = self.pending.get(&at);
-            pending.is_some_and(|edits| edits.pairs().any(|pair| pair.0 == name))
-        };
-        let schedules = |at: usize| Key::SCHEDULE.iter().any(|key| gets(at, *key));
-        let document: &Document<'_> = &self.documents[at];
-        let is_excluded = gets(at, Key::Exclude) || document.has(&prefix.annotation(Key::Exclude));
-        let namespace = self.namespace_of(at);
-        schedules(at) || !is_excluded && namespace.is_some_and(schedules)
-    }
-
     /// The Namespace of an object, if it is in the files.
     pub(crate) fn namespace_of(&self, at: usize) -> Option<usize> {
         let namespace = &self.documents[at].object.namespace;

@@ -242,12 +242,6 @@ pub(crate) fn repaired_lines(
             line(Key::Hours, hours),
             prefix.annotation(key)
         )),
-        Proposal::StartAndStop { start, stop } => Some(format!(
-            "{} and {} instead of {}",
-            line(Key::Start, start),
-            line(Key::Stop, stop),
-            prefix.annotation(key)
-        )),
         Proposal::InZone { times, timezone } => {
             let (times, zone) = (line(key, times), line(Key::Timezone, timezone));
             Some(format!("{times} and {zone}"))

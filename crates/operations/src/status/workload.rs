@@ -286,16 +286,7 @@ impl WorkloadStatus {
             }
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
-                let (object, inputs) = (&observed.object, &observed.inputs);
-                let is_against_schedule = !observed.deleting
-                    && is_stopped_against_schedule(
-                        object,
-                        inputs,
-                        observed.replicas,
-                        &state,
-                        parsed,
-                    );
-                status.follow(spec, parsed, observed, is_against_schedule, changed, now);
+                status.follow(spec, parsed, observed, changed, now);
             }
             // If a schedule is removed, the label is removed too. So there is a schedule that is not
             // visible here.
@@ -345,11 +336,10 @@ impl WorkloadStatus {
         spec: &ScheduleSpec,
         parsed: &ParsedInputs,
         observed: &Observed,
-        is_against_schedule: bool,
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) {
-        let (object, state) = (&observed.object, &observed.state());
+        let state = &observed.state();
         self.zone = spec.schedule.zone();
         self.stop_after = spec
             .stop_after
@@ -361,31 +351,25 @@ impl WorkloadStatus {
         self.is_enforced = is_up
             && spec.overrides.enforce != Enforce::No
             && state.phase.is_some_and(Phase::follows_a_stop);
-        let overrides = observed.overrides(spec, state, now);
-        self.active_override = overrides.with_origin_at(now);
+        self.active_override = observed.overrides(spec, state, now).with_origin_at(now);
         let author = self
             .active_override
             .map(|(origin, _)| observed.inputs.author(origin));
         self.author = author.unwrap_or_default();
-        self.next = if state.phase.is_some() {
-            state.next_at()
-        } else {
-            spec.next_after(object, state.started, now)
-                .map(|boundary| boundary.at)
-        };
         if observed.deleting {
-            self.next = None;
             self.condition = self.usual_condition(state);
             self.notes.push(Condition::Deleting);
             return;
         }
-        self.next_action = if state.phase.is_some() {
-            let next = state.next_at();
-            next.and_then(|next| predicted_action(parsed, observed, next))
+        if state.phase.is_some() {
+            self.next = state.next_at();
+            let next = self.next;
+            self.next_action = next.and_then(|next| predicted_action(parsed, observed, next));
         } else {
-            spec.next_after(object, state.started, now)
-                .map(|boundary| boundary.action)
-        };
+            let next = spec.next_after(&observed.object, state.started, now);
+            self.next = next.map(|boundary| boundary.at);
+            self.next_action = next.map(|boundary| boundary.action);
+        }
         if observed.labels.are_from_later_version() {
             self.condition = self.usual_condition(state);
             self.notes.push(Condition::LaterVersion);
@@ -399,6 +383,19 @@ impl WorkloadStatus {
         if is_timed && since_start && self.next_action == Some(Action::Stop) {
             self.next_unless = Some(", unless it is used again");
         }
+        self.add_notes(spec, parsed, observed, changed, now);
+    }
+
+    /// Finds what is overdue, and the conditions of the count.
+    fn add_notes(
+        &mut self,
+        spec: &ScheduleSpec,
+        parsed: &ParsedInputs,
+        observed: &Observed,
+        changed: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) {
+        let state = &observed.state();
         let overdue = Overdue::find(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Rejected => ScheduleStatus::Rejected,
@@ -421,37 +418,32 @@ impl WorkloadStatus {
         let before = self.notes.len();
         // A boundary that is due right now might be applied in the next moment.
         let is_due = state.next_at().is_some_and(|next| next <= now)
-            || overrides.at(now).is_some_and(|active| !active.holds(state));
-        if is_against_schedule && !is_due && overdue.is_none() {
-            let until = spec
-                .next_boundary(Direction::Up, object, None, now)
-                .map(|boundary| boundary.at);
-            let replicas = observed.replicas;
+            || matches!(self.active_override, Some((_, active)) if !active.holds(state));
+        let (object, inputs, replicas) = (&observed.object, &observed.inputs, observed.replicas);
+        let next_start = || spec.next_boundary(Direction::Up, object, None, now);
+        let is_against_schedule =
+            || is_stopped_against_schedule(object, inputs, replicas, state, parsed);
+        if !is_due && overdue.is_none() && is_against_schedule() {
+            let until = next_start().map(|boundary| boundary.at);
             self.notes
                 .push(Condition::StoppedAgainstSchedule { replicas, until });
         } else if !is_due && overdue.is_none_or(|overdue| overdue.duty == Duty::Adopt) {
             self.notes
                 .extend(count_condition(spec, observed, state, now));
         }
-        let is_down = observed.replicas <= spec.stop_replicas
-            && state.saved.is_some_and(|saved| saved > observed.replicas);
-        let is_shown = self.notes.iter().any(Condition::explains_count);
-        if matches!(state.phase, Some(Phase::Stopped | Phase::Adopted))
-            && stays_at_zero(spec, observed, state)
-            && self.active_override.is_none()
-            && self.next.is_some()
-            && !is_shown
-        {
-            let is_adopted = state.phase == Some(Phase::Adopted);
-            self.notes.push(Condition::StaysAtZero { is_adopted });
-        }
-        if is_down
-            && self.active_override.is_none()
-            && spec
-                .next_boundary(Direction::Up, object, None, now)
-                .is_none()
-        {
-            self.notes.push(Condition::NoStart);
+        if self.active_override.is_none() {
+            let is_idle = matches!(state.phase, Some(Phase::Stopped | Phase::Adopted));
+            let is_explained = self.notes.iter().any(Condition::explains_count);
+            let stays = is_idle && self.next.is_some() && !is_explained;
+            if stays && stays_at_zero(spec, observed, state) {
+                let is_adopted = state.phase == Some(Phase::Adopted);
+                self.notes.push(Condition::StaysAtZero { is_adopted });
+            }
+            let is_down = observed.replicas <= spec.stop_replicas
+                && state.saved.is_some_and(|saved| saved > observed.replicas);
+            if is_down && next_start().is_none() {
+                self.notes.push(Condition::NoStart);
+            }
         }
         self.notes.extend(stop_notice(parsed, observed, now));
         if !spec.schedule.has_all_calendars() && self.notes.len() > before {

@@ -1,20 +1,16 @@
 //! The time zones of iCalendar events, which decide on which date a value falls.
 //!
-//! A zone is known from the database or defined in the file (`VTIMEZONE`; RFC 5545, 3.6.5).
 //! [`EventClocks`] read the values of an event as dates on its clocks.
-
-use std::{collections::HashMap, rc::Rc};
 
 use chrono::TimeDelta;
 
 use crate::{
     ical::{
-        error::{Budget, CalendarError, CalendarReason},
+        error::{CalendarError, CalendarReason},
         lines::{ContentLine, WrittenDate, parse_duration},
-        recurrence::Recurrence,
     },
     local::Local,
-    tzdata::{Tzdata, windows_zone},
+    tzdata::Tzdata,
     zone::Zone,
 };
 
@@ -27,49 +23,15 @@ pub(crate) enum EventClock {
     Utc,
     /// A zone of the database.
     Zone(Zone),
-    /// A zone that the file defines.
-    FileZone(Rc<FileZone>),
-    /// A zone that the file names but does not define.
+    /// A zone that the database does not have. A definition in the file (`VTIMEZONE`) is not read.
     Unknown,
 }
 
-/// The zones that the `TZID`s of a file can name.
-#[derive(Debug)]
-pub(crate) struct FileZones {
-    /// The zones of the database take precedence.
-    tzdata: Tzdata,
-    defined: HashMap<String, Rc<FileZone>>,
-}
-
-impl FileZones {
-    pub(crate) fn new(tzdata: Tzdata) -> Self {
-        Self {
-            tzdata,
-            defined: HashMap::new(),
-        }
-    }
-
-    pub(crate) fn insert(&mut self, name: String, zone: FileZone) {
-        self.defined.insert(name, Rc::new(zone));
-    }
-
-    /// The zone of the database for a `TZID`: by its IANA name, perhaps after a prefix of the
-    /// author (`/freeassociation.sourceforge.net/Europe/Berlin`; RFC 5545, 3.2.19), or by its
-    /// Windows name.
-    pub(crate) fn known(&self, name: &str) -> Option<Zone> {
-        let mut endings = std::iter::successors(Some(name), |rest| Some(rest.split_once('/')?.1));
-        endings
-            .find_map(|ending| self.tzdata.zone(ending))
-            .or_else(|| self.tzdata.zone(windows_zone(name)?))
-    }
-
-    fn clock(&self, name: &str) -> EventClock {
-        if let Some(zone) = self.known(name) {
-            return EventClock::Zone(zone);
-        }
-        let defined = self.defined.get(name).cloned();
-        defined.map_or(EventClock::Unknown, EventClock::FileZone)
-    }
+/// The zone for a `TZID`: its IANA name, perhaps after a prefix of the author
+/// (`/freeassociation.sourceforge.net/Europe/Berlin`; RFC 5545, 3.2.19).
+fn named_zone(name: &str, tzdata: &Tzdata) -> Option<Zone> {
+    let mut endings = std::iter::successors(Some(name), |rest| Some(rest.split_once('/')?.1));
+    endings.find_map(|ending| tzdata.zone(ending))
 }
 
 const HALF_A_DAY: i64 = 12 * 3600;
@@ -79,22 +41,22 @@ const QUARTER: i64 = 15 * 60;
 
 impl EventClock {
     /// The clocks of an event with this `DTSTART`.
-    pub(crate) fn from_start(line: &ContentLine, zones: &FileZones) -> Self {
+    pub(crate) fn from_start(line: &ContentLine, tzdata: &Tzdata) -> Self {
         if line.is_date() {
             Self::AsWritten
         } else if line.value().ends_with(['Z', 'z']) {
             Self::Utc
         } else {
-            Self::from_zone_name(line, zones)
+            Self::from_zone_name(line, tzdata)
         }
     }
 
     /// The clocks that the `TZID` of a line names.
-    pub(crate) fn from_zone_name(line: &ContentLine, zones: &FileZones) -> Self {
+    pub(crate) fn from_zone_name(line: &ContentLine, tzdata: &Tzdata) -> Self {
         let Some(name) = line.parameter("TZID") else {
             return Self::AsWritten;
         };
-        zones.clock(name)
+        named_zone(name, tzdata).map_or(Self::Unknown, Self::Zone)
     }
 
     /// The local time for a UTC time.
@@ -102,7 +64,6 @@ impl EventClock {
         match self {
             Self::AsWritten | Self::Utc => utc,
             Self::Zone(zone) => Local(utc.0 + zone.offset(utc.0)),
-            Self::FileZone(zone) => Local(utc.0 + zone.offset(utc.0)),
             // Recurrences begin at midnight, and end at midnight or one second earlier, so the
             // nearest midnight is intended.
             Self::Unknown => {
@@ -126,144 +87,9 @@ impl EventClock {
             }
             (_, Self::Utc) => shown,
             (_, Self::Zone(zone)) => Local(zone.second_of(shown)),
-            (_, Self::FileZone(zone)) => Local(zone.second_of(shown)),
         };
         self.shown(utc)
     }
-}
-
-/// The offset changes of a zone, in order.
-#[derive(Debug)]
-pub(crate) struct FileZone(Vec<OffsetChange>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct OffsetChange {
-    /// Seconds since 1970-01-01T00:00:00Z.
-    at: i64,
-    /// The UTC offsets before and after the change, in seconds; east is positive.
-    before: i64,
-    after: i64,
-}
-
-/// The relevant lines of a `STANDARD` or `DAYLIGHT` component.
-#[derive(Debug, Default)]
-pub(crate) struct ObservanceLines {
-    start: Option<ContentLine>,
-    from: Option<ContentLine>,
-    to: Option<ContentLine>,
-    rules: Vec<ContentLine>,
-    dates: Vec<ContentLine>,
-}
-
-impl ObservanceLines {
-    /// Stores the line if it is relevant.
-    pub(crate) fn add_line(&mut self, line: ContentLine) {
-        match line.name().to_ascii_uppercase().as_str() {
-            "DTSTART" => self.start = Some(line),
-            "TZOFFSETFROM" => self.from = Some(line),
-            "TZOFFSETTO" => self.to = Some(line),
-            "RRULE" => self.rules.push(line),
-            "RDATE" => self.dates.push(line),
-            _ => {}
-        }
-    }
-
-    /// Adds the offset changes until 2199. `None` if a line is missing or cannot be parsed.
-    fn read(
-        &self,
-        budget: &mut Budget,
-        changes: &mut Vec<OffsetChange>,
-    ) -> Option<Result<(), CalendarReason>> {
-        let start = WrittenDate::parse(self.start.as_ref()?.value())?.local();
-        let before = offset(self.from.as_ref()?.value())?;
-        let after = offset(self.to.as_ref()?.value())?;
-        // The local time of a change is in the offset before it.
-        let mut add = |shown: Local| {
-            changes.push(OffsetChange {
-                at: shown.0 - before,
-                before,
-                after,
-            });
-        };
-        add(start);
-        for line in &self.dates {
-            for item in line.value().split(',') {
-                add(WrittenDate::parse(item.trim())?.local());
-            }
-        }
-        let until = |text: &str| {
-            let written = WrittenDate::parse(text)?;
-            let ahead = if written.is_utc { before } else { 0 };
-            Some(Local(written.local().0 + ahead).day())
-        };
-        for line in &self.rules {
-            let rule = Recurrence::from_line(line, until).ok()?;
-            let span = Local::FIRST.day()..=Local::LAST.day();
-            let expanded = rule.expand(start.day(), span, budget, |day| {
-                add(Local::on(day, start.second()));
-                Ok(())
-            });
-            if let Err(reason) = expanded {
-                return Some(Err(reason));
-            }
-        }
-        Some(Ok(()))
-    }
-}
-
-impl FileZone {
-    /// Parses the lines of a zone; `None` if they are invalid.
-    ///
-    /// # Errors
-    /// Its recurrences exceed the budget.
-    pub(crate) fn from_lines(
-        observances: &[ObservanceLines],
-        budget: &mut Budget,
-    ) -> Result<Option<Self>, CalendarReason> {
-        let mut changes = Vec::new();
-        for observance in observances {
-            match observance.read(budget, &mut changes) {
-                None => return Ok(None),
-                Some(read) => read?,
-            }
-        }
-        changes.sort_unstable();
-        Ok((!changes.is_empty()).then_some(Self(changes)))
-    }
-
-    /// The UTC offset at a second since 1970-01-01T00:00:00Z, in seconds.
-    pub(crate) fn offset(&self, second: i64) -> i64 {
-        let begun = self.0.partition_point(|change| change.at <= second);
-        match begun.checked_sub(1).and_then(|last| self.0.get(last)) {
-            Some(change) => change.after,
-            None => self.0.first().map_or(0, |change| change.before),
-        }
-    }
-
-    /// The second since 1970-01-01T00:00:00Z at which the clocks show a time.
-    pub(crate) fn second_of(&self, shown: Local) -> i64 {
-        let near = shown.0 - self.offset(shown.0);
-        shown.0 - self.offset(near)
-    }
-}
-
-/// Parses an offset such as `+0100`, `-0330` or `+005328`, in seconds.
-fn offset(text: &str) -> Option<i64> {
-    let (sign, digits) = match text.split_at_checked(1)? {
-        ("+", digits) => (1, digits),
-        ("-", digits) => (-1, digits),
-        _ => return None,
-    };
-    let all: Vec<u32> = digits
-        .chars()
-        .map(|digit| digit.to_digit(10))
-        .collect::<Option<_>>()?;
-    let (hours, minutes, seconds) = match *all {
-        [h1, h2, m1, m2] => (h1 * 10 + h2, m1 * 10 + m2, 0),
-        [h1, h2, m1, m2, s1, s2] => (h1 * 10 + h2, m1 * 10 + m2, s1 * 10 + s2),
-        _ => return None,
-    };
-    Some(sign * i64::from(hours * 3600 + minutes * 60 + seconds))
 }
 
 /// A date, or a date and time, on the clocks of its event.
@@ -280,7 +106,7 @@ pub(crate) struct DateValue {
 pub(crate) struct EventClocks<'f> {
     pub(crate) event: EventClock,
     /// The zones that other lines of the event can name.
-    pub(crate) zones: &'f FileZones,
+    pub(crate) tzdata: &'f Tzdata,
 }
 
 /// Moves a value to the clocks of the event. `others` are the clocks of a value without a `Z`.
@@ -343,7 +169,7 @@ impl EventClocks<'_> {
         &self,
         line: &ContentLine,
     ) -> Result<Vec<(DateValue, Option<TimeDelta>)>, CalendarError> {
-        let others = EventClock::from_zone_name(line, self.zones);
+        let others = EventClock::from_zone_name(line, self.tzdata);
         let on = |written: WrittenDate| on_clock(written, &self.event, &others);
         let items = line.value().split(',').map(|item| {
             let item = item.trim();
@@ -362,25 +188,5 @@ impl EventClocks<'_> {
             Ok((begin, Some(length.ok_or_else(fails)?)))
         });
         items.collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parses_offsets() {
-        for (text, expected) in [
-            ("+0100", Some(3600)),
-            ("-0330", Some(-12_600)),
-            ("+005328", Some(3208)),
-            ("0100", None),
-            ("+1", None),
-            ("", None),
-            ("+ä100", None),
-        ] {
-            assert_eq!(offset(text), expected, "{text}");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Events of an iCalendar file, and the days that they cover.
 //!
 //! [`read_events`] collects the lines of each `VEVENT`, and reads them after the whole file,
-//! because an event can name a zone that is defined later. [`Event::spans`] expands recurrences.
+//! because an event can replace a recurrence of a later one. [`Event::spans`] expands recurrences.
 
 use std::{
     borrow::Cow,
@@ -13,7 +13,7 @@ use dayshift_text::cut_chars;
 
 use crate::{
     ical::{
-        clocks::{DateValue, EventClock, EventClocks, FileZone, FileZones, ObservanceLines},
+        clocks::{DateValue, EventClock, EventClocks},
         error::{Budget, CalendarError, CalendarReason},
         lines::{ContentLine, content_lines, parse_duration},
         recurrence::Recurrence,
@@ -121,21 +121,21 @@ impl EventLines {
     }
 
     /// Adds the clocks of the event to those of recurring events, by UID.
-    pub(crate) fn record_clock(&self, zones: &FileZones, clocks: &mut SeriesClocks) {
+    pub(crate) fn record_clock(&self, tzdata: &Tzdata, clocks: &mut SeriesClocks) {
         if let (None, Some(start)) = (&self.recurrence_id, &self.start) {
-            let clock = || EventClock::from_start(start, zones);
+            let clock = || EventClock::from_start(start, tzdata);
             clocks.entry(self.uid()).or_insert_with(clock);
         }
     }
 
-    /// Reads the lines, with the zones of the file and the clocks of recurring events.
+    /// Reads the lines, with the clocks of recurring events.
     pub(crate) fn event(
         mut self,
-        zones: &FileZones,
+        tzdata: &Tzdata,
         series: &SeriesClocks,
     ) -> Result<Event, CalendarError> {
         let failure = self.failure.take().map_or(Ok(()), Err);
-        let event = failure.and_then(|()| self.read(zones, series));
+        let event = failure.and_then(|()| self.read(tzdata, series));
         event.map_err(|error| error.in_event(&self.name()))
     }
 
@@ -149,7 +149,7 @@ impl EventLines {
         name.unwrap_or_default()
     }
 
-    fn read(&self, zones: &FileZones, series: &SeriesClocks) -> Result<Event, CalendarError> {
+    fn read(&self, tzdata: &Tzdata, series: &SeriesClocks) -> Result<Event, CalendarError> {
         let Some(line) = &self.start else {
             return Err(CalendarError::new(
                 self.end_line,
@@ -159,8 +159,8 @@ impl EventLines {
         };
         let start = DateValue::from_line(line, &EventClock::Utc)?;
         let clocks = EventClocks {
-            event: EventClock::from_start(line, zones),
-            zones,
+            event: EventClock::from_start(line, tzdata),
+            tzdata,
         };
         let replaces = self.replaces(&clocks, series);
         let Some(days) = self.days(start, &clocks)? else {
@@ -235,7 +235,7 @@ impl EventLines {
         };
         let clocks = EventClocks {
             event: series.get(&self.uid()).unwrap_or(&own.event).clone(),
-            zones: own.zones,
+            tzdata: own.tzdata,
         };
         Ok(clocks.values(line)?.first().map(|date| date.day))
     }
@@ -357,15 +357,13 @@ impl Event {
 /// The maximum nesting of components.
 const MAX_DEPTH: usize = 16;
 
-/// The events of a file in order, and the number of its last line. Expanding zone definitions uses
-/// the budget too.
+/// The events of a file in order, and the number of its last line.
 ///
 /// # Errors
 /// The file is not an iCalendar file or is truncated, or an event cannot be read.
 pub(crate) fn read_events(
     file: &[u8],
     tzdata: &Tzdata,
-    budget: &mut Budget,
 ) -> Result<(Vec<Event>, usize), CalendarError> {
     let mut components = Components::default();
     let mut last_line = 0;
@@ -391,13 +389,12 @@ pub(crate) fn read_events(
         let reason = CalendarReason::Unfinished;
         return Err(CalendarError::new(last_line, "", reason));
     }
-    let zones = components.zones(tzdata, budget)?;
     let mut series = SeriesClocks::new();
     for event in &components.events {
-        event.record_clock(&zones, &mut series);
+        event.record_clock(tzdata, &mut series);
     }
     let events = components.events.into_iter();
-    let events = events.map(|lines| lines.event(&zones, &series));
+    let events = events.map(|lines| lines.event(tzdata, &series));
     Ok((events.collect::<Result<_, _>>()?, last_line))
 }
 
@@ -408,39 +405,11 @@ struct Components {
     open: Vec<String>,
     /// The lines of the open event.
     event: EventLines,
-    /// Events are read later, because they can name zones that are defined after them.
     events: Vec<EventLines>,
     /// Whether the last line was free text, which some programs continue without folding.
     is_text: bool,
     /// Whether a `VCALENDAR` has ended.
     has_ended: bool,
-    zones: Vec<ZoneLines>,
-}
-
-/// The relevant lines of a `VTIMEZONE`.
-#[derive(Debug, Default)]
-struct ZoneLines {
-    line: usize,
-    name: String,
-    observances: Vec<ObservanceLines>,
-}
-
-impl ZoneLines {
-    fn beginning(line: usize) -> Self {
-        Self {
-            line,
-            ..Self::default()
-        }
-    }
-
-    /// Stores the line. `depth` is the number of open components.
-    fn add_line(&mut self, line: ContentLine, depth: usize) {
-        match self.observances.last_mut().filter(|_| depth > 2) {
-            Some(observance) => observance.add_line(line),
-            None if line.is("TZID") => line.value().clone_into(&mut self.name),
-            None => {}
-        }
-    }
 }
 
 impl Components {
@@ -456,19 +425,8 @@ impl Components {
             let fails = || line.error(line.name(), CalendarReason::NotACalendar);
             is_remark.then_some(()).ok_or_else(fails)
         } else {
-            self.add_property(line);
+            self.is_text = !(self.is_in_event() && self.event.add_line(line));
             Ok(())
-        }
-    }
-
-    fn add_property(&mut self, line: ContentLine) {
-        let is_in_zone = self.open.get(1).is_some_and(|name| name == "VTIMEZONE");
-        if is_in_zone && let Some(zone) = self.zones.last_mut() {
-            zone.add_line(line, self.open.len());
-        } else if self.is_in_event() {
-            self.is_text = !self.event.add_line(line);
-        } else {
-            self.is_text = true;
         }
     }
 
@@ -494,15 +452,6 @@ impl Components {
             return Err(line.error(line.value(), CalendarReason::TooDeep));
         }
         self.open.push(line.value().to_ascii_uppercase());
-        match &*self.open {
-            [_, zone] if zone == "VTIMEZONE" => self.zones.push(ZoneLines::beginning(line.number)),
-            [_, zone, _] if zone == "VTIMEZONE" => {
-                if let Some(zone) = self.zones.last_mut() {
-                    zone.observances.push(ObservanceLines::default());
-                }
-            }
-            _ => {}
-        }
         Ok(())
     }
 
@@ -519,23 +468,6 @@ impl Components {
             self.events.push(event);
         }
         Ok(())
-    }
-
-    /// The zones that the file defines and the database does not have.
-    fn zones(&self, tzdata: &Tzdata, budget: &mut Budget) -> Result<FileZones, CalendarError> {
-        let mut zones = FileZones::new(tzdata.clone());
-        let of_file = self.zones.iter();
-        for lines in of_file {
-            if zones.known(&lines.name).is_some() {
-                continue;
-            }
-            let zone = FileZone::from_lines(&lines.observances, budget);
-            let fails = |reason| CalendarError::new(lines.line, &lines.name, reason);
-            if let Some(zone) = zone.map_err(fails)? {
-                zones.insert(lines.name.clone(), zone);
-            }
-        }
-        Ok(zones)
     }
 
     /// Whether the innermost open component is an event.

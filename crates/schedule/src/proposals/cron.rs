@@ -159,15 +159,8 @@ fn fix_value(value: &str, field: CronField) -> Option<String> {
         None => (value, 1),
     };
     let step_text = value.get(range.len()..)?;
-    match &*range.to_ascii_lowercase() {
-        "*" | "?" => return Some(value.to_owned()),
-        "weekdays" | "weekday" if field == CronField::DayOfWeek => {
-            return Some(format!("Mon-Fri{step_text}"));
-        }
-        "weekends" | "weekend" if value == range && field == CronField::DayOfWeek => {
-            return Some("Sat,Sun".to_owned());
-        }
-        _ => {}
+    if matches!(range, "*" | "?") {
+        return Some(value.to_owned());
     }
     let Some((first, last)) = range.split_once('-') else {
         return Some(fix_name(range, field)?.0 + step_text);

@@ -50,17 +50,6 @@ pub(crate) fn guess_dates(text: &str) -> Option<String> {
     guess_range(&text).or_else(items)
 }
 
-/// Guesses one or more treated dates.
-pub(crate) fn guess_treated(text: &str) -> Option<String> {
-    let text = normalize_characters(text);
-    let items = text.split(',').map(|item| {
-        let (dates, day) = item.split_once('=')?;
-        let dates = range_or_calendar(&normalize(dates))?;
-        Some(format!("{dates} = {}", day.trim()))
-    });
-    Some(items.collect::<Option<Vec<_>>>()?.join("; "))
-}
-
 fn range_or_calendar(item: &str) -> Option<String> {
     let is_calendar = item.starts_with("calendar:");
     guess_range(item).or_else(|| is_calendar.then(|| item.to_owned()))
@@ -80,20 +69,14 @@ fn guess_range(text: &str) -> Option<String> {
 
 /// Normalizes characters, and separates date and time with a blank.
 fn normalize(text: &str) -> String {
-    let mut text = normalize_characters(text)
-        .replace(['年', '月'], "-")
-        .replace('日', " ");
-    let is_digit = |character: Option<char>| character.is_some_and(|c| c.is_ascii_digit());
-    let is_between = |at: &usize| {
-        let (before, after) = (text.get(..*at), text.get(at + 1..));
-        is_digit(before.and_then(|before| before.chars().next_back()))
-            && is_digit(after.and_then(|after| after.chars().next()))
-    };
-    let mut letters = text.match_indices(['T', 't']).map(|(at, _)| at);
-    if let Some(at) = letters.find(is_between) {
-        text.replace_range(at..=at, " ");
+    let text = normalize_characters(text);
+    let is_digit = |character: char| character.is_ascii_digit();
+    match text.split_once(['T', 't']) {
+        Some((date, time)) if date.ends_with(is_digit) && time.starts_with(is_digit) => {
+            format!("{date} {time}")
+        }
+        _ => text.trim().to_owned(),
     }
-    text.trim().to_owned()
 }
 
 /// The text before the name of UTC, if it has one.
@@ -106,14 +89,12 @@ fn without_utc(text: &str) -> Option<&str> {
     })
 }
 
-/// A date and a time of day, in either order.
+/// A date and a time of day.
 fn split_date_and_clock(text: &str) -> Option<(NaiveDate, Clock)> {
     let words: Vec<_> = text.split_whitespace().collect();
     (1..words.len().min(8)).find_map(|at| {
         let (first, last) = words.split_at_checked(at)?;
-        let (first, last) = (first.join(" "), last.join(" "));
-        let dated = |date, clock| Some((guess_date(date)?, parse_clock(clock)?));
-        dated(&first, &last).or_else(|| dated(&last, &first))
+        Some((guess_date(&first.join(" "))?, parse_clock(&last.join(" "))?))
     })
 }
 

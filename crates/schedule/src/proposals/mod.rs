@@ -85,7 +85,7 @@ fn guess(item: &str, grammar: Grammar) -> Option<Proposal> {
         Grammar::Hours => return week::guess(item, week::Wanted::Windows),
         Grammar::ScaleSteps => guess_steps(item),
         Grammar::Dates | Grammar::DatesAndCalendars => dates::guess_dates(item),
-        Grammar::TreatedDates => dates::guess_treated(item),
+        Grammar::TreatedDates => None,
         Grammar::DateTime => dates::guess_date_time(item),
         Grammar::Jitter | Grammar::Grace | Grammar::Notice | Grammar::StopAfter => {
             durations::parse_loosely(item).map(durations::format_seconds)
@@ -111,9 +111,6 @@ fn propose(text: &str, span: Range<usize>, grammar: Grammar) -> Option<Proposal>
             **text != *item && is_valid(text, grammar)
         }
         Proposal::Hours(windows) => is_only && Hours::is_valid(windows),
-        Proposal::StartAndStop { start, stop } => {
-            is_only && Times::is_valid(start) && Times::is_valid(stop)
-        }
         Proposal::InZone { times, timezone } => {
             is_only && is_valid(times, grammar) && Tzdata::bundled().zone(timezone).is_some()
         }

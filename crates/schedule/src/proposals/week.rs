@@ -7,7 +7,7 @@
 use dayshift_text::{nearest, number};
 
 use crate::{
-    days::{MonthDays, NAMES, find_day},
+    days::{MonthDays, NAMES},
     text::{diagnostic::Proposal, tokens::normalize_characters},
 };
 
@@ -49,16 +49,6 @@ pub(crate) enum Wanted {
 /// Guesses an item of times or hours.
 pub(crate) fn guess(text: &str, wanted: Wanted) -> Option<Proposal> {
     let tokens = tokenize(text)?;
-    if let [
-        Token::Days(first),
-        Token::Clock(from),
-        Token::Gap('-'),
-        Token::Days(last),
-        Token::Clock(to),
-    ] = &*tokens
-    {
-        return across((first, *from), (last, *to));
-    }
     let items = LooseItem::from_tokens(tokens)?;
     let join = |text_of: fn(&LooseItem) -> Option<String>| {
         let texts: Option<Vec<_>> = items.iter().map(text_of).collect();
@@ -69,23 +59,6 @@ pub(crate) fn guess(text: &str, wanted: Wanted) -> Option<Proposal> {
         (windows, Wanted::Windows) => Some(Proposal::replace_all(text, &windows?)),
         (None, Wanted::Times) => Some(Proposal::replace_all(text, &join(LooseItem::times)?)),
     }
-}
-
-/// A window that ends on another day. If both days are the same, the text is ambiguous: a window of
-/// that day, or of a whole week.
-fn across(from: (&str, Clock), to: (&str, Clock)) -> Option<Proposal> {
-    (find_day(from.0)? != find_day(to.0)?).then_some(())?;
-    let time = |(days, clock): (&str, Clock)| {
-        let (days, clocks) = (days.to_owned(), vec![(',', clock)]);
-        let item = LooseItem {
-            days,
-            clocks,
-            is_after: false,
-        };
-        item.times().filter(|_| clock.form != ClockForm::Bare)
-    };
-    let (start, stop) = (time(from)?.into(), time(to)?.into());
-    Some(Proposal::StartAndStop { start, stop })
 }
 
 /// Days with their times of day, or with windows.
@@ -150,16 +123,8 @@ impl LooseItem {
             is_time && *gap == ',' && clock.second == 0
         };
         let texts: Vec<_> = self.clocks.iter().map(|(_, clock)| clock.text()).collect();
-        let (ends, texts): (Vec<_>, Vec<_>) = texts.into_iter().partition(|text| text == "24:00");
-        let mut items = Vec::new();
-        if !texts.is_empty() {
-            items.push(on(&self.days, &texts));
-        }
-        // 24:00 is 00:00 on the next days.
-        if !ends.is_empty() {
-            items.push(on(&next_days(&self.days)?, &["00:00".to_owned()]));
-        }
-        (!items.is_empty() && self.clocks.iter().all(is_clear)).then(|| items.join("; "))
+        let is_clear = !texts.is_empty() && self.clocks.iter().all(is_clear);
+        is_clear.then(|| on(&self.days, &texts))
     }
 
     fn windows(&self) -> Option<String> {
@@ -197,24 +162,6 @@ fn is_unclear(from: Clock, to: Clock) -> bool {
 fn on(days: &str, texts: &[String]) -> String {
     let separator = if days.is_empty() { "" } else { " " };
     format!("{days}{separator}{}", texts.join(","))
-}
-
-/// The following days; `None` within the month.
-fn next_days(days: &str) -> Option<String> {
-    if matches!(days, "" | "daily") {
-        return Some(days.to_owned());
-    }
-    let next = |name: &str| NAMES.get((find_day(name)? + 1) % NAMES.len())?.get(..3);
-    let range = |part: &str| {
-        Some(
-            part.split('-')
-                .map(next)
-                .collect::<Option<Vec<_>>>()?
-                .join("-"),
-        )
-    };
-    let ranges: Option<Vec<_>> = days.split(',').map(range).collect();
-    ranges.map(|ranges| ranges.join(","))
 }
 
 /// A time of day.
@@ -294,7 +241,7 @@ fn split_word(text: &str) -> (&str, &str) {
     (text.strip_suffix(rest).unwrap_or(text), rest)
 }
 
-/// A day such as `mon.` or `first mon of the month`, or midnight, and the rest.
+/// A day such as `mon.` or `frist mon`, or midnight, and the rest.
 fn take_word(text: &str) -> Option<(Token, &str)> {
     let (word, after) = split_word(text);
     if word == "midnight" {
@@ -324,10 +271,6 @@ fn take_word(text: &str) -> Option<(Token, &str)> {
         "daily" => "day",
         "Mon-Fri" => "weekday",
         unit => unit,
-    };
-    let after = match after.trim_start().strip_prefix("of ") {
-        Some(month) => month.trim_start().strip_prefix("month")?,
-        None => after,
     };
     Some((Token::Days(format!("{ordinal} {unit}")), after))
 }

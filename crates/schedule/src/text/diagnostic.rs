@@ -193,13 +193,6 @@ pub enum Proposal {
     },
     /// Windows, which belong in the `hours` annotation.
     Hours(Box<str>),
-    /// A window over several days, which belongs in the `start` and `stop` annotations.
-    StartAndStop {
-        /// When the window begins.
-        start: Box<str>,
-        /// When the window ends.
-        stop: Box<str>,
-    },
     /// Times and a zone, which belong in separate annotations.
     InZone {
         /// The times, without the zone.
@@ -235,7 +228,6 @@ impl Proposal {
         let texts: [&str; 2] = match self {
             Self::Replace { text, .. } => [text, ""],
             Self::Hours(text) => [text, ""],
-            Self::StartAndStop { start, stop } => [start, stop],
             Self::InZone { times, timezone } => [times, timezone],
         };
         texts.iter().map(|text| text.len()).sum::<usize>() <= SHOWN
@@ -249,10 +241,6 @@ impl fmt::Display for Proposal {
             Self::Replace { text, .. } if text.is_empty() => f.write_str("remove it"),
             Self::Replace { text, .. } => write!(f, "write `{text}`"),
             Self::Hours(text) => write!(f, "write `{text}` in the hours annotation"),
-            Self::StartAndStop { start, stop } => write!(
-                f,
-                "write `{start}` in the start annotation and `{stop}` in the stop annotation"
-            ),
             Self::InZone { times, timezone } => write!(
                 f,
                 "write `{times}`, and `{timezone}` in the timezone annotation"

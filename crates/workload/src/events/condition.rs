@@ -10,9 +10,9 @@ use dayshift_text::cut_bytes;
 use crate::{
     Dependency, Duty, IgnoredDependency, Key, Kind, LATER_VERSION, Overdue, Override, Phase,
     Prefix, Readiness, Replicas, WorkloadRef,
-    events::commands::{describe_command, restore_command, sync_command, wake_command},
     other_controllers::{ADMISSION, FieldManager, ManagerKind},
     time_format::{duration, full_time, short_time},
+    workload_ref::{describe_command, restore_command, sync_command, wake_command},
 };
 
 /// A condition of a workload.

@@ -7,8 +7,7 @@ use crate::{
     AdoptedSchedule, Adoption, Author, EventNote, Key, MAX_REASON, Override, Prefix, WorkloadRef,
     events::{
         condition::{Condition, EnforcedStop, Message, Subject, specified, sync_help},
-        event::EventText,
-        reason::EventReason,
+        event::{EventReason, EventText},
     },
     time_format::full_time,
 };

@@ -103,24 +103,6 @@ fn reports_five_fields_as_seconds_first() {
 }
 
 #[test]
-fn reports_a_field_that_the_controller_does_not_have() {
-    let text = jobs(&[], &["0 0 8 * * *"]);
-    for (from, to, field) in [
-        ("  jobs:", "  timezone: Asia/Shanghai\n  jobs:", "timezone"),
-        (
-            "      targetSize",
-            "      timeZone: Asia/Shanghai\n      targetSize",
-            "timeZone",
-        ),
-    ] {
-        let conversion = utc_jobs(&text.replace(from, to));
-        assert_eq!(rule_ids(&conversion), ["delete-after", "not-read"], "{to}");
-        assert_contains!(conversion.findings[1].message, field);
-        assert_eq!(change(&conversion).set[1].1, "UTC");
-    }
-}
-
-#[test]
 fn leaves_out_a_past_date() {
     let past = "@date 2020-10-27 21:54:00";
     let conversion = utc_jobs(&jobs(&[], &[past, "0 0 8 * * *"]));

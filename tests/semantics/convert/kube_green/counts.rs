@@ -103,30 +103,6 @@ fn replaces_a_lower_saved_count_by_kube_greens() {
 }
 
 #[test]
-fn state_of_kube_green_before_0_6_is_read() {
-    let data = [
-        ("operation-type", "SLEEP"),
-        (
-            "deployment-replicas",
-            r#"[{"name":"web","replicas":3},{"name":"api","replicas":1}]"#,
-        ),
-        (
-            "cronjobs-info",
-            r#"[{"name":"report","suspend":false},{"name":"off","suspend":true}]"#,
-        ),
-    ];
-    let conversion = convert(&format!("{SLEEP_INFO}{}", secret(&data)));
-    assert_eq!(
-        labels(&conversion),
-        expected(&[
-            ("Deployment team/api", "1"),
-            ("Deployment team/web", "3"),
-            ("CronJob team/report", "1"),
-        ])
-    );
-}
-
-#[test]
 fn awake_or_unreadable_workloads_get_no_label() {
     let awake = [
         ("operation-type", "WAKE_UP"),

@@ -167,132 +167,27 @@ pub(crate) fn one(
     context: ConvertContext<'_>,
     converted: &mut ConvertedAnnotations,
 ) -> Result<(), Remark> {
-    let remark =
-        |topic, message: String, help: &str| Remark::new(topic, (at, 0..text.len()), message, help);
-    let name = |key| context.converter.prefix.annotation(key);
-    let saved_replicas = context.converter.prefix.label(Label::SavedReplicas);
+    let old = SingleAnnotation { at, text, context };
     let (texts, note) = match key {
-        "exclude" => exclude(text, context, &remark)?,
-        "exclude-until" => match until(text) {
-            None => {
-                return Err(remark(
-                    Topic::NotRead,
-                    format!("`{}` is not a time that the tool reads", quote(text)),
-                    "write for example 2026-12-24T18:00:00Z",
-                ));
-            }
-            Some(at) if at <= context.converter.now => {
-                let message = "this time is in the past, and was left out".to_owned();
-                let note = remark(Topic::Over, message, "no action is needed");
-                (Vec::new(), Some(note))
-            }
-            Some(at) => (vec![(Key::Pause, rfc3339(at))], None),
-        },
-        "downtime-replicas" | "downscale-replicas" => {
-            let count = Replicas::parse(text).map_err(|_| {
-                remark(
-                    Topic::NotACount,
-                    format!("`{}` is not a number of replicas", quote(text)),
-                    &format!(
-                        "write how many replicas a stop leaves into {}, such as \"1\"",
-                        name(Key::StopReplicas)
-                    ),
-                )
-            })?;
-            let counts = context.counts();
-            if let Some(kind) = context.kind.filter(|_| !counts.has(Key::StopReplicas)) {
-                let why = match counts {
-                    CountKind::Suspend { .. } => "has no count: a stop suspends it",
-                    CountKind::Exact => "stops at 0 and at no other count",
-                    _ => "has no count: a stop turns it off",
-                };
-                let message = format!("a {kind} {why}");
-                return Err(remark(Topic::NoCount, message, "remove the annotation"));
-            }
-            let count = count.max(counts.least()).to_string();
-            (vec![(Key::StopReplicas, count)], None)
-        }
+        "exclude" => old.exclude()?,
+        "exclude-until" => old.exclude_until()?,
+        "downtime-replicas" | "downscale-replicas" => old.stop_count()?,
         "original-replicas" => {
-            let count = saved(text, context).ok_or_else(|| {
-                remark(
-                    Topic::NotACount,
-                    format!("`{}` is not a number of replicas", quote(text)),
-                    &format!(
-                        "label the object with the count that a start restores: {saved_replicas}=3"
-                    ),
-                )
-            })?;
+            let (count, note) = old.saved_count()?;
             converted.saved = Some(count);
-            let note = remark(
-                Topic::SavedCount,
-                format!("the count {count} is now the label {saved_replicas}"),
-                "the next start restores it; apply the file while the object is stopped",
-            );
             (Vec::new(), Some(note))
         }
-        "grace-period" => {
-            let seconds = seconds(text).ok_or_else(|| {
-                remark(
-                    Topic::NotRead,
-                    format!("`{}` is not a duration that the tool reads", quote(text)),
-                    "write for example 15m, or 900 for seconds",
-                )
-            })?;
-            if seconds > MAX_GRACE {
-                return Err(remark(
-                    Topic::NoEquivalent,
-                    format!(
-                        "`{}` is more than 24h, and {} accepts 1s to 24h",
-                        quote(text),
-                        name(Key::Enforce)
-                    ),
-                    "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and leave the grace period out",
-                ));
-            }
-            let note = remark(
-                Topic::GracePeriod,
-                "a workload that is created or scaled up while it should be stopped is stopped \
-                    after that time; a workload that is new at a stop is stopped like the others"
-                    .to_owned(),
-                &format!(
-                    "to let it run until the next stop, remove {}",
-                    name(Key::Enforce)
-                ),
-            );
-            let grace = format_seconds(seconds.max(1));
-            (vec![(Key::Enforce, grace)], Some(note))
-        }
-        "scale-children" if context.counts().has(Key::StopJobs) => {
-            let flag = text.trim().to_ascii_lowercase().parse::<bool>();
-            let flag = flag.map_err(|_| {
-                remark(
-                    Topic::NotRead,
-                    format!("`{}` is neither true nor false", quote(text)),
-                    &format!("write {}: \"true\"", name(Key::StopJobs)),
-                )
-            })?;
-            (vec![(Key::StopJobs, flag.to_string())], None)
-        }
-        "scale-children" => {
-            return Err(remark(
-                Topic::NoEquivalent,
-                "applies only to CronJobs in dayshift".to_owned(),
-                &format!(
-                    "write {}: \"true\" on each CronJob whose Jobs a stop should suspend, and \
-                        remove this annotation once the other tool is gone",
-                    name(Key::StopJobs)
-                ),
-            ));
-        }
+        "grace-period" => old.grace_period()?,
+        "scale-children" => (old.stop_jobs()?, None),
         "upscale-excluded" => {
-            return Err(remark(
+            return Err(old.remark(
                 Topic::NoEquivalent,
-                "has no equivalent in dayshift".to_owned(),
+                "has no equivalent in dayshift",
                 "remove the annotation once the other tool is gone",
             ));
         }
         _ => {
-            return Err(remark(
+            return Err(old.remark(
                 Topic::UnknownKey,
                 format!("downscaler/{} is not a known annotation", quote(key)),
                 "check what it does, add the dayshift equivalent, and remove it",
@@ -302,6 +197,165 @@ pub(crate) fn one(
     converted.replaced.push((at, texts));
     converted.remarks.extend(note);
     Ok(())
+}
+
+/// An annotation that is not part of the schedule.
+struct SingleAnnotation<'o> {
+    at: usize,
+    text: &'o str,
+    context: ConvertContext<'o>,
+}
+
+impl SingleAnnotation<'_> {
+    fn remark(&self, topic: Topic, message: impl Into<String>, help: impl Into<String>) -> Remark {
+        Remark::new(topic, (self.at, 0..self.text.len()), message, help)
+    }
+
+    /// A remark that its text is not `what`.
+    fn wrong(&self, topic: Topic, what: &str, help: impl Into<String>) -> Remark {
+        self.remark(topic, format!("`{}` is not {what}", quote(self.text)), help)
+    }
+
+    /// The full name of a dayshift annotation.
+    fn name(&self, key: Key) -> String {
+        self.context.converter.prefix.annotation(key)
+    }
+
+    fn exclude(&self) -> Result<Replacement, Remark> {
+        let truth = |value: &str| vec![(Key::Exclude, value.to_owned())];
+        let Ok(spans) = self.context.spans(self.text) else {
+            let note = self.remark(
+                Topic::NotRead,
+                format!(
+                    "`{}` excludes the object in py-kube-downscaler, as does every value except \
+                    `false`; GoKubeDownscaler rejects it",
+                    quote(self.text)
+                ),
+                "converted as py-kube-downscaler reads it",
+            );
+            return Ok((truth("true"), Some(note)));
+        };
+        let now = self.context.converter.now;
+        let future_spans: Vec<_> = spans.future_spans(now).collect();
+        let texts = match future_spans[..] {
+            _ if spans.is_always() => truth("true"),
+            [] if spans.is_never() => truth("false"),
+            [] if spans.week.is_empty() => {
+                let message = "this exclusion is in the past, and was left out";
+                let note = self.remark(Topic::Over, message, "no action is needed");
+                return Ok((Vec::new(), Some(note)));
+            }
+            [span] if spans.week.is_empty() && span.from.is_none_or(|from| from <= now) => {
+                match span.to {
+                    Some(to) => vec![(Key::Pause, rfc3339(to))],
+                    None => truth("true"),
+                }
+            }
+            _ => {
+                return Err(self.remark(
+                    Topic::PartialExclude,
+                    "excludes the object only at some times, which has no equivalent",
+                    "write the schedule without these times, or use dayshift pause --until then",
+                ));
+            }
+        };
+        Ok((texts, None))
+    }
+
+    fn exclude_until(&self) -> Result<Replacement, Remark> {
+        let until = until(self.text).ok_or_else(|| {
+            let help = "write for example 2026-12-24T18:00:00Z";
+            self.wrong(Topic::NotRead, "a time that the tool reads", help)
+        })?;
+        if until <= self.context.converter.now {
+            let message = "this time is in the past, and was left out";
+            let note = self.remark(Topic::Over, message, "no action is needed");
+            return Ok((Vec::new(), Some(note)));
+        }
+        Ok((vec![(Key::Pause, rfc3339(until))], None))
+    }
+
+    fn stop_count(&self) -> Result<Replacement, Remark> {
+        let count = Replicas::parse(self.text).map_err(|_| {
+            let help = format!(
+                "write how many replicas a stop leaves into {}, such as \"1\"",
+                self.name(Key::StopReplicas)
+            );
+            self.wrong(Topic::NotACount, "a number of replicas", help)
+        })?;
+        let counts = self.context.counts();
+        let kind = self.context.kind;
+        if let Some(kind) = kind.filter(|_| !counts.has(Key::StopReplicas)) {
+            let why = match counts {
+                CountKind::Suspend { .. } => "has no count: a stop suspends it",
+                CountKind::Exact => "stops at 0 and at no other count",
+                _ => "has no count: a stop turns it off",
+            };
+            let message = format!("a {kind} {why}");
+            return Err(self.remark(Topic::NoCount, message, "remove the annotation"));
+        }
+        let count = count.max(counts.least()).to_string();
+        Ok((vec![(Key::StopReplicas, count)], None))
+    }
+
+    fn saved_count(&self) -> Result<(u32, Remark), Remark> {
+        let label = self.context.converter.prefix.label(Label::SavedReplicas);
+        let count = saved(self.text, self.context).ok_or_else(|| {
+            let help = format!("label the object with the count that a start restores: {label}=3");
+            self.wrong(Topic::NotACount, "a number of replicas", help)
+        })?;
+        let note = self.remark(
+            Topic::SavedCount,
+            format!("the count {count} is now the label {label}"),
+            "the next start restores it; apply the file while the object is stopped",
+        );
+        Ok((count, note))
+    }
+
+    fn grace_period(&self) -> Result<Replacement, Remark> {
+        let enforce = self.name(Key::Enforce);
+        let seconds = seconds(self.text).ok_or_else(|| {
+            let help = "write for example 15m, or 900 for seconds";
+            self.wrong(Topic::NotRead, "a duration that the tool reads", help)
+        })?;
+        if seconds > MAX_GRACE {
+            let text = quote(self.text);
+            return Err(self.remark(
+                Topic::NoEquivalent,
+                format!("`{text}` is more than 24h, and {enforce} accepts 1s to 24h"),
+                "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and leave the grace period out",
+            ));
+        }
+        let note = self.remark(
+            Topic::GracePeriod,
+            "a workload that is created or scaled up while it should be stopped is stopped \
+                after that time; a workload that is new at a stop is stopped like the others",
+            format!("to let it run until the next stop, remove {enforce}"),
+        );
+        let grace = format_seconds(seconds.max(1));
+        Ok((vec![(Key::Enforce, grace)], Some(note)))
+    }
+
+    fn stop_jobs(&self) -> Result<KeyTexts, Remark> {
+        let stop_jobs = self.name(Key::StopJobs);
+        if !self.context.counts().has(Key::StopJobs) {
+            return Err(self.remark(
+                Topic::NoEquivalent,
+                "applies only to CronJobs in dayshift",
+                format!(
+                    "write {stop_jobs}: \"true\" on each CronJob whose Jobs a stop should suspend, and \
+                        remove this annotation once the other tool is gone"
+                ),
+            ));
+        }
+        let flag = self.text.trim().to_ascii_lowercase().parse::<bool>();
+        let flag = flag.map_err(|_| {
+            let message = format!("`{}` is neither true nor false", quote(self.text));
+            let help = format!("write {stop_jobs}: \"true\"");
+            self.remark(Topic::NotRead, message, help)
+        })?;
+        Ok(vec![(Key::StopJobs, flag.to_string())])
+    }
 }
 
 /// The maximum of `dayshift/enforce` in seconds.
@@ -338,55 +392,6 @@ fn seconds(text: &str) -> Option<u64> {
     let seconds = (nanos / 1e9).ceil();
     // The limit of Go's durations is 292 years.
     (seconds < 1e10).then_some(seconds as u64)
-}
-
-/// Converts `exclude`.
-///
-/// # Errors
-/// If it excludes the object only at some times.
-fn exclude(
-    text: &str,
-    context: ConvertContext<'_>,
-    remark: &impl Fn(Topic, String, &str) -> Remark,
-) -> Result<Replacement, Remark> {
-    let truth = |value: &str| vec![(Key::Exclude, value.to_owned())];
-    let Ok(spans) = context.spans(text) else {
-        let note = remark(
-            Topic::NotRead,
-            format!(
-                "`{}` excludes the object in py-kube-downscaler, as does every value except \
-                `false`; GoKubeDownscaler rejects it",
-                quote(text)
-            ),
-            "converted as py-kube-downscaler reads it",
-        );
-        return Ok((truth("true"), Some(note)));
-    };
-    let now = context.converter.now;
-    let future_spans: Vec<_> = spans.future_spans(now).collect();
-    let texts = match future_spans[..] {
-        _ if spans.is_always() => truth("true"),
-        [] if spans.is_never() => truth("false"),
-        [] if spans.week.is_empty() => {
-            let message = "this exclusion is in the past, and was left out".to_owned();
-            let note = remark(Topic::Over, message, "no action is needed");
-            return Ok((Vec::new(), Some(note)));
-        }
-        [span] if spans.week.is_empty() && span.from.is_none_or(|from| from <= now) => {
-            match span.to {
-                Some(to) => vec![(Key::Pause, rfc3339(to))],
-                None => truth("true"),
-            }
-        }
-        _ => {
-            return Err(remark(
-                Topic::PartialExclude,
-                "excludes the object only at some times, which has no equivalent".to_owned(),
-                "write the schedule without these times, or use dayshift pause --until then",
-            ));
-        }
-    };
-    Ok((texts, None))
 }
 
 /// Parses a time. py-kube-downscaler's forms are in UTC; GoKubeDownscaler accepts RFC 3339.

@@ -55,7 +55,6 @@ pub(crate) fn convert(
     let Some(spec) = document.node.get("spec") else {
         return Ok(());
     };
-    report_unknown_fields(spec, requests);
     let texts = schedule(spec, &requests.converter.defaults.tzdata)?;
     if texts.is_empty() {
         return Ok(());
@@ -86,24 +85,6 @@ pub(crate) fn convert(
     let why = format!("kube-green acts until it is deleted; {more}");
     requests.delete_after(document, &why, when);
     Ok(())
-}
-
-/// Reports fields that a SleepInfo (v1alpha1 of kube-green 0.7) does not have.
-fn report_unknown_fields(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) {
-    const TOOL: &str = "kube-green";
-    const SPEC: &str = "weekdays sleepAt wakeUpAt timeZone suspendDeployments suspendStatefulSets \
-        suspendCronJobs includeRef excludeRef patches";
-    requests.report_unknown(TOOL, spec, SPEC);
-    let refs = spec.list("includeRef").iter();
-    for item in refs.chain(spec.list("excludeRef")) {
-        requests.report_unknown(TOOL, item, "apiVersion kind name matchLabels");
-    }
-    for item in spec.list("patches") {
-        requests.report_unknown(TOOL, item, "target patch");
-        if let Some(target) = item.get("target") {
-            requests.report_unknown(TOOL, target, "group kind");
-        }
-    }
 }
 
 /// The parts of a SleepInfo other than its times.

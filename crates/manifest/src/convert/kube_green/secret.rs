@@ -1,10 +1,9 @@
 //! Reads the counts that kube-green has saved in the Secret of a SleepInfo.
 //!
 //! `sleepinfo-NAME` contains them from a sleep to the next wake-up: since 0.6 as merge patches that
-//! restore each object (`original-resource-info`), before that as lists of counts
-//! (`deployment-replicas`, `cronjobs-info`). The format was read from kube-green's
-//! `internal/controller/sleepinfo/secrets.go` (09efe4b), `jsonpatch/jsonpatch.go` (0e241bd) and
-//! `controllers/sleepinfo/deployments/deployments.go` (1181346).
+//! restore each object (`original-resource-info`). Older versions are not read. The format was read
+//! from kube-green's `internal/controller/sleepinfo/secrets.go` (09efe4b) and
+//! `jsonpatch/jsonpatch.go` (0e241bd).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,22 +23,6 @@ use crate::{
 
 /// Merge patches by kube-green's name of the kind, and by the object's name.
 type Patches = HashMap<String, BTreeMap<String, String>>;
-
-/// The lists of kube-green before 0.6.
-const LISTS: [(Kind, &str); 2] = [
-    (Kind::DEPLOYMENT, "deployment-replicas"),
-    (Kind::CRON_JOB, "cronjobs-info"),
-];
-
-/// An entry of these lists.
-#[derive(Deserialize)]
-struct ListedObject {
-    name: String,
-    #[serde(default)]
-    replicas: Option<u32>,
-    #[serde(default)]
-    suspend: Option<bool>,
-}
 
 /// A count, and the value of an on/off field as the label stores it.
 type Restored = (u32, Option<Box<str>>);
@@ -91,20 +74,11 @@ pub(crate) fn convert(
     is_any
 }
 
-/// The counts by kind and name. The current format wins over the one before 0.6.
+/// The counts by kind and name.
 fn counts(
     text: &impl Fn(&str) -> Option<String>,
 ) -> Result<BTreeMap<(Kind, String), Restored>, serde_json::Error> {
     let mut all = BTreeMap::new();
-    for (kind, name) in LISTS {
-        if let Some(list) = text(name) {
-            for it in serde_json::from_str::<Vec<ListedObject>>(&list)? {
-                let of_cron_job = || u32::from(it.suspend == Some(false));
-                let count = it.replicas.unwrap_or_else(of_cron_job);
-                all.insert((kind.clone(), it.name), (count, None));
-            }
-        }
-    }
     let patches = text("original-resource-info").map(|patches| serde_json::from_str(&patches));
     let patches: Patches = patches.transpose()?.unwrap_or_default();
     for (target, patches) in patches {

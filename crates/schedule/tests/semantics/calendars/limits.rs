@@ -69,22 +69,6 @@ fn hostile_files_are_rejected_or_parsed_fast() {
     let daily = "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY\nEND:VEVENT\n";
     let never =
         "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30\nEND:VEVENT\n";
-    // Each event has its own zone, and reads 100 times on its clocks.
-    let zones = |count: usize, rule: &str| {
-        let observance = format!(
-            "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0000\nRRULE:{rule}\nEND:STANDARD\n"
-        );
-        let one = |zone: usize| {
-            let moments = "20261224T230000Z,".repeat(100) + "20261224T230000Z";
-            format!(
-                "BEGIN:VTIMEZONE\nTZID:{zone}\n{observance}END:VTIMEZONE\nBEGIN:VEVENT\nDTSTART;TZID={zone}:20261225T000000\nDURATION:P1D\nRDATE:{moments}\nEND:VEVENT\n"
-            )
-        };
-        format!(
-            "BEGIN:VCALENDAR\n{}END:VCALENDAR",
-            (0..count).map(one).collect::<String>()
-        )
-    };
     let many =
         |events: &str, count| format!("BEGIN:VCALENDAR\n{}END:VCALENDAR", events.repeat(count));
     for (file, why) in [
@@ -105,12 +89,6 @@ fn hostile_files_are_rejected_or_parsed_fast() {
         ),
         (" ".repeat(1 << 20), Some(Why::NotACalendar)),
         ("\n ".repeat(1 << 19), Some(Why::NotACalendar)),
-        (
-            zones(300, "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU"),
-            Some(Why::TooMuchWork),
-        ),
-        (zones(30, "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU"), None),
-        (zones(1, "FREQ=DAILY;COUNT=4294967295"), None),
         (
             event("DTSTART:20261225\nRRULE:FREQ=YEARLY;COUNT=4294967295"),
             None,

@@ -72,7 +72,7 @@ fn utc_values_are_converted_to_the_zone_of_the_event() {
             "RRULE:FREQ=DAILY;UNTIL=20261225T025959Z",
             "22 23 24",
         ),
-        // If the zone is unknown, the nearest midnight is assumed, or one second before it.
+        // If the database does not have the zone, the nearest midnight is assumed, or one second before it.
         (
             "Nowhere/Land",
             "RRULE:FREQ=DAILY;UNTIL=20261224T230000Z",

@@ -65,14 +65,6 @@ fn proposed_hours_cover_the_intended_times() {
 
 #[test]
 fn proposes_the_annotation_in_which_text_belongs() {
-    let text = "Mon 08:00-Fri 18:00";
-    for read in [Hours::parse(text).map(drop), Times::parse(text).map(drop)] {
-        let Some(Proposal::StartAndStop { start, stop }) = intended_by(text, read) else {
-            panic!("no proposal");
-        };
-        assert_eq!(happens(&start), expected(&[On("M------", "08:00:00")]));
-        assert_eq!(happens(&stop), expected(&[On("----F--", "18:00:00")]));
-    }
     for text in ["Mon-Fri 09:00-17:00", "Mon-Fri 9am-5pm"] {
         let Some(Proposal::Hours(hours)) = intended_by(text, Times::parse(text)) else {
             panic!("no proposal for {text}");
@@ -231,14 +223,6 @@ fn proposal_for_dates_keeps_known_calendars() {
             "2026-10-10 = Mon\u{ff1b}calendar:makeup = Fri",
             Some("2026-10-10 = Mon; calendar:makeup = Fri"),
         ),
-        (
-            "10.10.2026 = Mon, calendar:makeup=Fri",
-            Some("2026-10-10 = Mon; calendar:makeup = Fri"),
-        ),
-        (
-            "2026-10-10 to 2026-10-11 \u{ff1d} Monday",
-            Some("2026-10-10..2026-10-11 = Monday"),
-        ),
         ("2026-10-10 = Mon;", Some("2026-10-10 = Mon")),
         ("2026-10-10 = Mon, calendar:fr = Fri", None),
         ("2026-10-10 = Mon-Fri", None),
@@ -260,7 +244,6 @@ fn proposed_date_times_and_durations_are_the_intended_ones() {
         ("2026-12-24T18:00:30", "2026-12-24T09:00:30"),
         ("2026-12-24 18:00 UTC", "2026-12-24T18:00:00"),
         ("2026-12-24T18:00:30+0900", "2026-12-24T09:00:30"),
-        ("18:00 24 Dec 2026", "2026-12-24T09:00:00"),
     ] {
         let proposed = instead(text, parse_date_time(text, tokyo));
         let at = parse_date_time(&proposed, tokyo)
