@@ -14,12 +14,12 @@ use dayshift_cluster::{
     Workload,
     connect::{Connection, compact, connect},
 };
-use dayshift_workload::Kind;
 use futures::StreamExt as _;
 use k8s_openapi::api::apps::v1::Deployment as WholeDeployment;
 use kube::{
-    Api, Client, Resource,
-    api::{ListParams, WatchEvent, WatchParams},
+    Client,
+    api::{ListParams, ObjectList, WatchEvent, WatchParams},
+    core::Request as Requests,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::runtime;
@@ -92,36 +92,37 @@ pub(crate) fn one(way: Way, kubeconfig: &Path) {
         };
         let (client, _) = connect(&connection).await.unwrap();
         match way {
-            Way::Whole => list(way, Api::<WholeDeployment>::all(client), Some(500)).await,
-            Way::Json500 => list(way, workloads(client), Some(500)).await,
-            Way::Json100 => list(way, workloads(client), Some(100)).await,
-            Way::JsonStream => list(way, workloads(client), None).await,
-            Way::Protobuf500 => list(way, workloads(compact(client)), Some(500)).await,
-            Way::Protobuf100 => list(way, workloads(compact(client)), Some(100)).await,
+            Way::Whole => list::<WholeDeployment>(way, client, Some(500)).await,
+            Way::Json500 => list::<Workload>(way, client, Some(500)).await,
+            Way::Json100 => list::<Workload>(way, client, Some(100)).await,
+            Way::JsonStream => list::<Workload>(way, client, None).await,
+            Way::Protobuf500 => list::<Workload>(way, compact(client), Some(500)).await,
+            Way::Protobuf100 => list::<Workload>(way, compact(client), Some(100)).await,
             Way::ProtobufHttp1 => {
                 let client = compact(http1(kubeconfig).await);
-                list(way, workloads(client), Some(100)).await
+                list::<Workload>(way, client, Some(100)).await
             }
-            Way::ProtobufStream => list(way, workloads(compact(client)), None).await,
+            Way::ProtobufStream => list::<Workload>(way, compact(client), None).await,
         }
     });
     println!("{}", serde_json::to_string(&listing).unwrap());
 }
 
-fn workloads(client: Client) -> Api<Workload> {
-    Api::all_with(client, &Kind::DEPLOYMENT)
+/// The requests for all Deployments.
+fn deployments() -> Requests {
+    Requests::new("/apis/apps/v1/deployments")
 }
 
 /// Lists in pages of `page`, or as a stream.
-async fn list<D>(way: Way, api: Api<D>, page: Option<u32>) -> Listing
+async fn list<D>(way: Way, client: Client, page: Option<u32>) -> Listing
 where
-    D: Resource + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
+    D: Clone + DeserializeOwned,
 {
     let process = Process(process::id());
     let (before, began) = (process.peak_memory(), Instant::now());
     let deployments = match page {
-        Some(limit) => in_pages(&api, limit).await,
-        None => as_stream(&api).await,
+        Some(limit) => in_pages::<D>(&client, limit).await,
+        None => as_stream::<D>(&client).await,
     };
     Listing {
         way,
@@ -133,29 +134,31 @@ where
     }
 }
 
-async fn in_pages<D>(api: &Api<D>, limit: u32) -> usize
+async fn in_pages<D>(client: &Client, limit: u32) -> usize
 where
-    D: Resource + Clone + std::fmt::Debug + DeserializeOwned,
+    D: Clone + DeserializeOwned,
 {
     let mut params = ListParams::default().limit(limit);
-    let mut deployments = 0;
+    let mut listed = 0;
     loop {
-        let page = api.list(&params).await.unwrap();
-        deployments += page.items.len();
+        let request = deployments().list(&params).unwrap();
+        let page: ObjectList<D> = client.request(request).await.unwrap();
+        listed += page.items.len();
         params.continue_token = page.metadata.continue_.filter(|it| !it.is_empty());
         if params.continue_token.is_none() {
-            return deployments;
+            return listed;
         }
     }
 }
 
-async fn as_stream<D>(api: &Api<D>) -> usize
+async fn as_stream<D>(client: &Client) -> usize
 where
-    D: Resource + Clone + std::fmt::Debug + DeserializeOwned,
+    D: Clone + DeserializeOwned,
 {
     let params = WatchParams::default().initial_events();
-    let mut events = Box::pin(api.watch(&params, "0").await.unwrap());
-    let mut deployments = 0;
+    let request = deployments().watch(&params, "0").unwrap();
+    let mut events = Box::pin(client.request_events::<D>(request).await.unwrap());
+    let mut listed = 0;
     loop {
         match events.next().await.unwrap().unwrap() {
             WatchEvent::Bookmark(it)
@@ -164,9 +167,9 @@ where
                     .annotations
                     .contains_key("k8s.io/initial-events-end") =>
             {
-                return deployments;
+                return listed;
             }
-            WatchEvent::Added(_) => deployments += 1,
+            WatchEvent::Added(_) => listed += 1,
             _ => {}
         }
     }
