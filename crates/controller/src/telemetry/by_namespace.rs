@@ -60,6 +60,10 @@ const NO_TEAM: &str = "(none)";
 
 /// A change in a namespace.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all changes are of the large variant, and none is stored"
+)]
 pub(super) enum Change {
     /// The state of one object has changed. Without an object, nothing is counted.
     State {
