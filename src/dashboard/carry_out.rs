@@ -558,7 +558,7 @@ async fn done(dashboard: &Dashboard, job: ActionJob) {
     }
 }
 
-/// How long to wait until the pages show what was written, and the pause before they are checked again.
+/// How long to wait until the pages show a change, and the pause before they are checked again.
 const SHOWN_WITHIN: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 

@@ -386,7 +386,7 @@ impl WorkloadStatus {
         self.add_notes(spec, parsed, observed, changed, now);
     }
 
-    /// Finds what is overdue, and the conditions of the count.
+    /// Finds an overdue boundary and the conditions of the count.
     fn add_notes(
         &mut self,
         spec: &ScheduleSpec,
