@@ -74,7 +74,7 @@ impl Core {
         };
         self.jobs.observe(id, object);
         if object.work.take_edit() {
-            object.clear_reports(&[Reason::BoundariesSkipped]);
+            object.clear_reports(&Reason::ENDED_BY_EDIT);
         }
         let checks_revert = std::mem::take(&mut object.checks_revert);
         if checks_revert {

@@ -29,6 +29,10 @@ impl Reason {
     /// The conditions that a successful write ends.
     pub(crate) const WRITE_FAILURES: [Self; 2] = [Self::Rejected, Self::Failed];
 
+    /// The conditions that are reported again after an edit, so that its author learns that it has no effect.
+    pub(crate) const ENDED_BY_EDIT: [Self; 3] =
+        [Self::Rejected, Self::Failed, Self::BoundariesSkipped];
+
     /// Whether it is reported once for all objects of a kind in a namespace.
     pub(crate) const fn is_for_all(self) -> bool {
         matches!(self, Self::Forbidden | Self::JobsForbidden)
