@@ -121,7 +121,7 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
 #[test]
 fn each_metric_that_is_registered_is_on_the_page() {
     let documented = documented();
-    let calls = SOURCE.split("register").skip(1).filter_map(|call| {
+    let calls = SOURCE.split("ours.").skip(1).filter_map(|call| {
         let (_, arguments) = call.split_once('(')?;
         let (_, name) = arguments.split(')').next()?.split_once('"')?;
         Some(name.split_once('"')?.0)
