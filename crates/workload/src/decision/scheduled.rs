@@ -1,7 +1,7 @@
 //! The decision for a workload with a valid schedule: carry out a boundary, begin or end an override,
 //! adopt, or correct labels and counts between two boundaries.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Boundary};
 
 use crate::{
@@ -152,8 +152,13 @@ impl<'a> ScheduledDecision<'a> {
             started,
         };
         // This override might have been hidden by another one that has just ended.
-        let hidden_until = self.past_override_end();
-        let hidden_until = hidden_until.filter(|ended| *ended >= self.context.seen);
+        let has_hidden = |ended: &DateTime<Utc>| {
+            let before = self
+                .overrides
+                .with_origin_at(*ended - TimeDelta::nanoseconds(1));
+            *ended >= self.context.seen && before != self.overrides.with_origin_at(self.now)
+        };
+        let hidden_until = self.past_override_end().filter(has_hidden);
         self.decide_write(Change {
             cause: hidden_until.map_or(self.request(), Cause::Clock),
             replicas,
@@ -419,7 +424,7 @@ impl ScheduledDecision<'_> {
     /// the same change starts it.
     pub(crate) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
-        let started = self.starts().after_adoption(self.active, last);
+        let started = self.starts().after_adoption(why, self.active, last);
         let next = self.spec.next_after(self.object(), started, last);
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
         // The phases `running` and `woken` already imply a saved 0.

@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Since;
 
 use crate::{
+    decision::change::Adoption,
     inputs::{overrides::Override, spec::ScheduleSpec},
     observed::Observed,
     state::{Phase, Revision, Started, State, whole_second},
@@ -149,9 +150,11 @@ impl Starts<'_> {
     }
 
     /// The start after an adoption. The schedule is followed from `last` on. The timer never stops the
-    /// object at once: if the last known start is too long ago, it counts from `last`.
+    /// object at once: if the last known start is too long ago, it counts from `last`. After the end of an
+    /// override, a running object without the label was started by a user, who was seen only now.
     pub(crate) fn after_adoption(
         self,
+        why: Adoption,
         active: Option<Override>,
         last: DateTime<Utc>,
     ) -> Option<Started> {
@@ -163,7 +166,8 @@ impl Starts<'_> {
         if self.observed.replicas <= self.spec.stop_replicas {
             return self.expired(last);
         }
-        let started = known.or_else(|| {
+        let by_user = self.timer.filter(|_| why == Adoption::Over);
+        let started = known.or(by_user).or_else(|| {
             let is_start = self.state.phase.is_some_and(Phase::follows_a_start);
             let by_dayshift = self.state.last.filter(|_| is_start && self.is_own());
             let created = whole_second(self.observed.created);

@@ -60,6 +60,19 @@ fn a_hidden_override_is_caused_by_the_clock() {
     assert_eq!(next(&mut object), (ChangeKind::Sleep, end));
 }
 
+/// The controller was down when the sleep ended, or the start waits for its dependencies.
+#[test]
+fn a_wake_during_a_sleep_stays_a_request_after_the_sleep_has_ended() {
+    let mut object = at_night(3);
+    object.edit("sleep-until", Some("2026-11-20 22:00"));
+    assert_eq!(next(&mut object).0, ChangeKind::Sleep);
+    object.away_until("2026-11-20 21:00");
+    object.edit("wake-until", Some("2026-11-20 23:00"));
+    object.away_until("2026-11-20 22:30");
+    let seen = utc("2026-11-20 21:00");
+    assert_eq!(next(&mut object), (ChangeKind::Wake, request(seen)));
+}
+
 #[test]
 fn a_correction_can_start_or_stop() {
     let mut object = at_night(3);

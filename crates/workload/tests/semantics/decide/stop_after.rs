@@ -241,6 +241,20 @@ fn a_deploy_at_the_end_of_a_wake_restarts_the_timer() {
     assert_eq!(next(&object), "2026-11-20T18.30.00Z");
 }
 
+/// The controller is down from the end of the wake until after a user has scaled the workload up.
+#[test]
+fn a_start_by_a_user_after_a_wake_counts_from_when_it_is_seen() {
+    let mut object = preview("4h");
+    object.edit("wake-until", Some("2026-11-20T12:00:00Z"));
+    object.until("2026-11-20 10:30").scale(0);
+    object.until("2026-11-20 11:00");
+    assert_eq!(started(&object), None);
+    object.away_until("2026-11-20 20:00").restart().scale(2);
+    object.until("2026-11-20 20:01");
+    assert_eq!(object.replicas(), 2);
+    assert_eq!(next(&object), "2026-11-21T00.00.00Z");
+}
+
 #[test]
 fn a_copy_counts_from_its_own_creation() {
     let mut object = preview("8h");
