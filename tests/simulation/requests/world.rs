@@ -129,7 +129,9 @@ impl<'n> World<'n> {
             self.api.create(slice(workload, *port)).unwrap();
         }
         self.start();
-        sleep(SOON).await;
+        // Wakes end at full seconds. If a request came at the same time, the result would depend on whether the
+        // controller stops the workload before or after it.
+        sleep(SOON + Duration::from_millis(500)).await;
     }
 
     fn start(&mut self) {

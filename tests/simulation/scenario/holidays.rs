@@ -1,6 +1,6 @@
 //! Calendars: files of dates that schedules name, and that change.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use chrono::{Days, NaiveDate};
 
@@ -22,11 +22,18 @@ impl Holidays {
         self.0[name] = dates;
     }
 
-    /// The calendars with these names.
+    /// The dates of the calendars with these names, each date once, so that two files with the same dates are
+    /// equal.
     pub fn only(&self, is_included: impl Fn(&str) -> bool) -> Self {
         Self(std::array::from_fn(|name| {
-            let dates = self.0[name].clone();
-            dates.filter(|_| is_included(NAMES[name]))
+            let ranges = self.0[name].as_ref();
+            let ranges = ranges.filter(|_| is_included(NAMES[name]))?.iter();
+            let dates = ranges.flat_map(|(first, last)| {
+                let days = first.iter_days();
+                days.take_while(move |day| day <= last)
+            });
+            let dates: BTreeSet<_> = dates.collect();
+            Some(dates.into_iter().map(|day| (day, day)).collect())
         }))
     }
 
