@@ -112,6 +112,44 @@ fn scales_a_kind_whose_schema_gets_the_field_later() {
     }
 }
 
+/// A mutating webhook of one namespace removes the field from its objects.
+#[test]
+fn webhook_that_drops_counts_in_one_namespace_affects_no_other() {
+    let mut scenario = Sandbox::empty_at("2026-11-20 17:00 UTC");
+    let api = &scenario.api;
+    api.serve_custom("paper.example.com", "v1", "boats", "Boat");
+    api.namespace("evil");
+    api.on_mutation(|write| {
+        let sets_count = write.namespace == "evil" && !write.new["spec"]["replicas"].is_null();
+        sets_count.then(|| json!({"spec": {"replicas": null}}))
+    });
+    let scope = Scope {
+        kinds: vec![KindTable::default().resource("boats", "paper.example.com")],
+        ..Scope::default()
+    };
+    scenario.start_with(|settings| settings.scope = scope);
+    let boat = |namespace: &str| {
+        let mut boat = plane("Boat", "web");
+        boat["metadata"]["namespace"] = json!(namespace);
+        boat["metadata"]["annotations"] = json!({"dayshift/stop": "18:00"});
+        boat
+    };
+    scenario.api.create(boat("evil")).unwrap();
+    scenario.sleep_until("18:30");
+    let get = |namespace: &str| scenario.api.get("Boat", namespace, "web").unwrap();
+    let error = get("evil")["metadata"]["annotations"]["dayshift/error"].clone();
+    assert!(error.is_string(), "{error}");
+    // Without the field, this counts as 1 replica.
+    scenario.api.create(boat("dev")).unwrap();
+    scenario.sleep_until("2026-11-21 18:30");
+    let boat = get("dev");
+    assert_eq!(boat["spec"]["replicas"], 0, "{boat}");
+    assert_eq!(
+        boat["metadata"]["annotations"]["dayshift/error"],
+        Value::Null
+    );
+}
+
 /// For example, by a controller that restarted without its `--kind-file`.
 #[test]
 fn stopped_workload_keeps_its_state_while_its_kind_definition_is_missing() {

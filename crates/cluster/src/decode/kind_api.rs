@@ -61,9 +61,10 @@ impl<'k> KindApi<'k> {
         }
     }
 
-    /// Reads the count of an object, and the content of its field.
+    /// Reads the count of an object in a namespace, and the content of its field.
     pub(crate) fn read(
         &self,
+        namespace: &str,
         spec: &ObjectSpec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
@@ -84,18 +85,20 @@ impl<'k> KindApi<'k> {
                 } else {
                     in_spec(spec, &self.count()[1..])
                 };
-                return self.switched(switch, spec, found);
+                return self.switched(switch, namespace, spec, found);
             }
             &CountForm::Number(absent) => match spec.member(name) {
                 Some(value) => {
                     // The field exists, so the schema allows it by now.
-                    self.kind.record_lacks_count(false);
+                    self.kind.record_count(namespace);
                     let Some(count) = form.count(value) else {
                         return (Replicas::ONE, CountField::Invalid(quoted(value)));
                     };
                     Some(count)
                 }
-                None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
+                None if self.kind.lacks_count(namespace) => {
+                    return (Replicas::ONE, CountField::Missing);
+                }
                 None if self.kind.shape() == Shape::Custom && spec.members().is_none() => {
                     return (Replicas::new(absent), CountField::WithoutSpec);
                 }
@@ -113,6 +116,7 @@ impl<'k> KindApi<'k> {
     fn switched(
         &self,
         switch: &Switch,
+        namespace: &str,
         spec: &ObjectSpec,
         found: Result<SwitchField, Box<str>>,
     ) -> (Replicas, CountField) {
@@ -134,8 +138,8 @@ impl<'k> KindApi<'k> {
         };
         let is_absent = matches!(field.value, SwitchValue::Absent(_));
         if !is_absent {
-            self.kind.record_lacks_count(false);
-        } else if self.kind.lacks_count() {
+            self.kind.record_count(namespace);
+        } else if self.kind.lacks_count(namespace) {
             return (Replicas::ONE, CountField::Missing);
         }
         let has_its_form = matches!(

@@ -126,7 +126,8 @@ impl Workload {
 
     /// The count as an object of this kind, and the content of its field.
     pub fn count(&self, kind: &Kind) -> (Replicas, CountField) {
-        KindApi::new(kind).read(&self.spec, self.metadata.annotations.as_ref())
+        let annotations = self.metadata.annotations.as_ref();
+        KindApi::new(kind).read(self.namespace(), &self.spec, annotations)
     }
 
     /// The `spec`.

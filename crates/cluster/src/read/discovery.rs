@@ -48,7 +48,9 @@ pub async fn discover_again(client: &Client, kind: &Kind) -> Result<(), Error> {
             // Not every server publishes schemas. Without one, the first patch shows whether the field
             // exists.
             match get::<OpenApi>(client, schemas).await {
-                Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => record_lacks_count(kind),
+                Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => {
+                    record_schema_lacks_count(kind)
+                }
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "no schema of {}", kind.resource()),
             }
@@ -60,13 +62,27 @@ pub async fn discover_again(client: &Client, kind: &Kind) -> Result<(), Error> {
 
 /// Records that the schema of a kind does not have the count field, and logs a warning the first time.
 /// From then on its objects are rejected.
-pub fn record_lacks_count(kind: &Kind) {
-    if kind.record_lacks_count(true) {
+fn record_schema_lacks_count(kind: &Kind) {
+    if kind.record_schema_lacks_count() {
         tracing::warn!(
             kind = kind.argument(),
             field = kind.path().join("."),
             "this kind has no such field: the API server drops what is written there; dayshift \
                 scales none of its objects, so remove it from --kinds"
+        );
+    }
+}
+
+/// Records that the API server has dropped the count of an object in a namespace, and logs a warning the first
+/// time. From then on the objects of the kind in this namespace are rejected.
+pub fn record_dropped_count(kind: &Kind, namespace: &str) {
+    if kind.record_dropped_count(namespace) {
+        tracing::warn!(
+            kind = kind.argument(),
+            namespace,
+            field = kind.path().join("."),
+            "this kind has no such field, or a webhook removes it: the API server drops what is written \
+                there; dayshift scales none of its objects in this namespace"
         );
     }
 }

@@ -12,7 +12,7 @@ pub(crate) mod team_defaults;
 pub use autoscalers::{Autoscalers, ForbiddenList};
 pub use discovery::{
     JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list, may_patch,
-    may_patch_namespace, record_lacks_count,
+    may_patch_namespace, record_dropped_count,
 };
 pub use events::{CorrectionLimits, ListedEvent, WaitingStarts, events_in, events_of};
 pub use list::{FindError, RawList, get_raw, list_raw};

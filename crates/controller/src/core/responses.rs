@@ -6,13 +6,12 @@ use dayshift_cluster::{
     Workload,
     decode::Version,
     delays::Delays,
-    read::record_lacks_count,
+    read::record_dropped_count,
     write::{FailureKind, PatchError, ReadError, Unavailable},
 };
 use dayshift_schedule::Direction;
 use dayshift_workload::{
-    Cause, Change, ChangeKind, CountField, Kind, Replicas, SwitchValue, WorkloadRef,
-    events::EventText,
+    Cause, Change, ChangeKind, CountField, Replicas, SwitchValue, WorkloadRef, events::EventText,
 };
 
 use crate::{
@@ -100,7 +99,7 @@ impl Core {
                 let (known, kind) = (sent.known, sent.object.kind.clone());
                 let (made, field) = workload.count(&kind);
                 if kind.is_discovered() && lacks_count_field(&sent, &field) {
-                    self.record_no_count(id, &kind);
+                    self.record_no_count(id, &sent.object);
                 } else {
                     self.record_success(sent, made);
                 }
@@ -131,11 +130,11 @@ impl Core {
         }
     }
 
-    /// Records that the API server has accepted a patch of a kind without storing the count. From now on,
-    /// observations of that kind show this, and the next decision rejects the schedule.
-    fn record_no_count(&mut self, id: Id, kind: &Kind) {
+    /// Records that the API server has accepted a patch of an object without storing the count. From now on,
+    /// observations of its kind in its namespace show this, and the next decision rejects the schedule.
+    fn record_no_count(&mut self, id: Id, object: &WorkloadRef) {
         self.throttle.responded(self.now);
-        record_lacks_count(kind);
+        record_dropped_count(&object.kind, &object.namespace);
         self.clear_write_failures(id);
     }
 

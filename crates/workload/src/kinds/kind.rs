@@ -47,7 +47,11 @@ struct DiscoveredKind {
     definition: Cow<'static, KindDefinition>,
     name: OnceLock<String>,
     version: Mutex<Option<Arc<str>>>,
+    /// Whether the schema has no field for the count.
     lacks_count: AtomicBool,
+    /// The namespaces in which a write of the count was dropped. A mutating webhook can drop it in one
+    /// namespace, which should not change how the objects of another are read.
+    lacks_count_in: Mutex<BTreeSet<Box<str>>>,
     /// The namespaces with an object that has had `status.readyReplicas`. The users of one namespace can
     /// write it, and should not change how the objects of another are read.
     shows_ready_replicas: Mutex<BTreeSet<Box<str>>>,
@@ -140,6 +144,7 @@ impl Kind {
             name: OnceLock::new(),
             version: Mutex::new(None),
             lacks_count: AtomicBool::new(false),
+            lacks_count_in: Mutex::default(),
             shows_ready_replicas: Mutex::default(),
             is_named: AtomicBool::new(false),
         })))
@@ -329,20 +334,39 @@ impl Kind {
         if let Some(kind) = self.discovered_kind() {
             kind.name.get_or_init(|| name.to_owned());
             *kind.version() = Some(version.into());
+            // Another version can have another schema.
+            kind.lacks_count_in().clear();
         }
     }
 
-    /// Whether the schema of the kind has no field for the count, as far as is known.
-    pub fn lacks_count(&self) -> bool {
+    /// Whether the objects of the kind in the namespace have no field for the count, as far as is known.
+    pub fn lacks_count(&self, namespace: &str) -> bool {
         let kind = self.discovered_kind();
-        kind.is_some_and(|kind| kind.lacks_count.load(Relaxed))
+        kind.is_some_and(|kind| {
+            kind.lacks_count.load(Relaxed) || kind.lacks_count_in().contains(namespace)
+        })
     }
 
-    /// Records whether the schema of the kind has no field for the count. Returns whether that changes
-    /// the recorded value.
-    pub fn record_lacks_count(&self, lacks: bool) -> bool {
+    /// Records that the schema of the kind has no field for the count. Returns whether that is new.
+    pub fn record_schema_lacks_count(&self) -> bool {
         let kind = self.discovered_kind();
-        kind.is_some_and(|kind| kind.lacks_count.swap(lacks, Relaxed) != lacks)
+        kind.is_some_and(|kind| !kind.lacks_count.swap(true, Relaxed))
+    }
+
+    /// Records that the API server has dropped the count of an object in the namespace. Returns whether that
+    /// is new.
+    pub fn record_dropped_count(&self, namespace: &str) -> bool {
+        let kind = self.discovered_kind();
+        let is_new = !self.lacks_count(namespace);
+        kind.is_some_and(|kind| is_new && kind.lacks_count_in().insert(namespace.into()))
+    }
+
+    /// Records that an object in the namespace has the field for the count, so the schema allows it.
+    pub fn record_count(&self, namespace: &str) {
+        if let Some(kind) = self.discovered_kind() {
+            kind.lacks_count.store(false, Relaxed);
+            kind.lacks_count_in().remove(namespace);
+        }
     }
 
     /// Whether any object of the kind in the namespace has had `status.readyReplicas`.
@@ -391,6 +415,11 @@ impl Kind {
 impl DiscoveredKind {
     fn version(&self) -> MutexGuard<'_, Option<Arc<str>>> {
         self.version.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lacks_count_in(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
+        let lacks_count_in = self.lacks_count_in.lock();
+        lacks_count_in.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn shown_in(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {

@@ -350,11 +350,11 @@ mod tests {
         let (one, other) = (KindTable::default(), KindTable::default());
         let kind = one.resource("rollouts", "argoproj.io");
         kind.discovered("Rollout", "v1alpha1");
-        assert!(kind.record_lacks_count(true));
+        assert!(kind.record_schema_lacks_count());
         one.resource("gliders", "air.example.com");
         let same = other.resource("rollouts", "argoproj.io");
         assert_eq!(same, kind);
-        assert!(same.needs_discovery() && !same.lacks_count());
+        assert!(same.needs_discovery() && !same.lacks_count("dev"));
         assert_eq!(other.from_argument("gliders.air.example.com"), None);
     }
 }
