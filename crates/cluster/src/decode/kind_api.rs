@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use chrono::SecondsFormat;
-use dayshift_schedule::is_too_long;
+use dayshift_schedule::cut_beyond;
 use dayshift_text::quote;
 use dayshift_workload::{
     Change, CountField, CountForm, Key, Kind, ObjectSpec, Observed, Replicas, Shape, Switch,
@@ -75,7 +75,7 @@ impl<'k> KindApi<'k> {
             CountForm::Suspended => spec.member(name).and_then(|value| form.count(value)),
             CountForm::PausedReplicas => {
                 return match annotation() {
-                    Some(text) => (Replicas::ZERO, CountField::Text(text.as_str().into())),
+                    Some(text) => (Replicas::ZERO, CountField::Text(kept(text))),
                     None => (Replicas::ONE, CountField::Absent),
                 };
             }
@@ -186,7 +186,7 @@ impl<'k> KindApi<'k> {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
             CountField::Absent | CountField::WithoutSpec => Some(Value::Null),
             // Only the beginning of such a long text was kept, so it cannot be tested.
-            CountField::Text(text) if is_too_long(text) => None,
+            CountField::Text(text) if is_cut(text) => None,
             CountField::Text(text) => Some(json!(text)),
             // Only the reason of the rejection is written, and the field might not exist.
             CountField::Missing
@@ -290,7 +290,7 @@ fn switch_patch<'p>(
     let nested = |value| nested(below, value);
     let seen = json_of(&field.value);
     // Only the beginning of such a long text was kept, so it cannot be tested.
-    let is_cut = matches!(&field.value, SwitchValue::Text(text) if is_too_long(text));
+    let is_cut = matches!(&field.value, SwitchValue::Text(text) if is_cut(text));
     let test = (!is_cut).then(|| (at, seen.map_or(Value::Null, nested)));
     let beside = switch.not_beside.as_deref().map(|path| {
         let missing = usize::from(field.beside_missing);
@@ -339,10 +339,22 @@ pub(crate) fn is_collection(path: &str) -> bool {
 
 /// An on/off field in an annotation. The patch writes a missing annotation map separately.
 pub(crate) fn annotated(text: Option<&String>) -> SwitchField {
-    let value = text.map_or(SwitchValue::Absent(0), |text| {
-        SwitchValue::Text(text.as_str().into())
-    });
+    let value = text.map_or(SwitchValue::Absent(0), |text| SwitchValue::Text(kept(text)));
     observed_field(value, 0)
+}
+
+/// The maximum length of a string in the field for the count that is kept whole, in bytes. Values of operators are
+/// shorter, and users can write strings of megabytes in objects without a schedule, too.
+const MAX_COUNT: usize = 128;
+
+/// The part of a string in the field for the count that is kept. A longer one is cut to a prefix that is
+/// [recognizable](is_cut).
+fn kept(text: &str) -> Box<str> {
+    cut_beyond(text, MAX_COUNT).into()
+}
+
+const fn is_cut(text: &str) -> bool {
+    text.len() > MAX_COUNT
 }
 
 /// The JSON of a value, quoted.
@@ -378,7 +390,7 @@ pub(crate) fn in_spec(spec: &ObjectSpec, path: &[String]) -> Result<SwitchField,
     }
     let value = match found {
         Some(Value::Bool(flag)) => SwitchValue::Flag(*flag),
-        Some(Value::String(text)) => SwitchValue::Text(text.as_str().into()),
+        Some(Value::String(text)) => SwitchValue::Text(kept(text)),
         other => return Err(quoted(other.unwrap_or(&Value::Null))),
     };
     Ok(observed_field(value, alone))
@@ -411,6 +423,27 @@ mod tests {
             ("/api/v1/namespaces", false),
         ] {
             assert_eq!(is_collection(path), expected, "{path}");
+        }
+    }
+
+    /// Objects without a schedule are kept too, and the limits of text do not include these strings.
+    #[test]
+    fn long_text_of_a_count_is_cut() {
+        let long = "x".repeat(4_000);
+        let kinds = dayshift_workload::KindTable::default();
+        let machine = kinds.resource("virtualmachines", "kubevirt.io");
+        let paused = BTreeMap::from([(
+            "autoscaling.keda.sh/paused-replicas".to_owned(),
+            long.clone(),
+        )]);
+        let strategy = ObjectSpec::from_value(&json!({"runStrategy": long}));
+        for (kind, spec, annotations) in [
+            (machine, strategy, None),
+            (Kind::SCALED_OBJECT, ObjectSpec::default(), Some(&paused)),
+        ] {
+            let (_, field) = KindApi::new(&kind).read("dev", &spec, annotations);
+            let shown = format!("{field:?}");
+            assert!(shown.contains("xxx") && shown.len() < 300, "{shown}");
         }
     }
 
