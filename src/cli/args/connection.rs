@@ -38,6 +38,7 @@ impl ConnectionArgs {
             user: self.user.filter(|name| !name.is_empty()),
             groups: self.groups,
             purpose: command,
+            bounds_memory: matches!(command, "run" | "activator"),
         }
     }
 

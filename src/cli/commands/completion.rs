@@ -246,6 +246,7 @@ impl<'a> TypedWords<'a> {
             user: self.value("user"),
             groups: self.typed("groups").cloned().collect(),
             purpose: "completion",
+            bounds_memory: false,
         }
     }
 

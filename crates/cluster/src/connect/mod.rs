@@ -2,6 +2,7 @@
 //! kubeconfig and the environment. The other files open connections and wrap the client.
 
 pub(crate) mod compact;
+mod large_bodies;
 pub(crate) mod middleware;
 pub(crate) mod redact;
 mod transport;
@@ -42,6 +43,9 @@ pub struct Connection {
     pub groups: Vec<String>,
     /// The command, such as `run`, for the `User-Agent` header.
     pub purpose: &'static str,
+    /// Whether to bound the memory of responses that arrive at the same time, which makes large ones slower if
+    /// the server is far away.
+    pub bounds_memory: bool,
 }
 
 /// Why a client cannot be made.
@@ -190,12 +194,13 @@ async fn connect_with(
     let server = config.cluster_url.clone();
     let program = config.auth_info.exec.as_ref();
     let program = program.and_then(|program| program.command.clone());
+    let bounds_memory = connection.bounds_memory;
     let connection = connection.clone();
     let reload: Reload = Box::new(move || {
         let (connection, adapt) = (connection.clone(), adapt.clone());
         async move { configuration(&connection, adapt).await.ok() }.boxed()
     });
-    let client = client(config, reload);
+    let client = client(config, bounds_memory, reload);
     let client = client.map_err(|error| ConnectError::from_client(error, program))?;
     Ok((client, server))
 }

@@ -22,7 +22,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, combinators::MapErr};
+use http_body_util::{BodyExt as _, Either, combinators::MapErr};
 use hyper::body::Incoming;
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
@@ -36,7 +36,10 @@ use kube::{
 };
 use tower::{BoxError, ServiceBuilder, service_fn};
 
-use crate::connect::middleware::{causes, is_watch};
+use crate::connect::{
+    large_bodies::{LargeBodies, LimitedBody, SMALL},
+    middleware::{causes, is_watch},
+};
 
 /// The longest time to open a connection, with its TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,10 +48,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) type Reload = Box<dyn Fn() -> BoxFuture<'static, Option<Config>> + Send + Sync>;
 
 /// Makes a client that uses HTTP/2, or HTTP/1.1 if the server has no HTTP/2. Its credentials and
-/// certificate authorities are reloaded while it is in use.
-pub(crate) fn client(config: Config, reload: Reload) -> Result<Client, Error> {
+/// certificate authorities are reloaded while it is in use. If it bounds its memory, it reads one large response
+/// at a time.
+pub(crate) fn client(config: Config, bounds_memory: bool, reload: Reload) -> Result<Client, Error> {
     let namespace = config.default_namespace.clone();
-    let current = Mutex::new(ClientGeneration::new(config)?);
+    let large = bounds_memory.then(LargeBodies::new);
+    let current = Mutex::new(ClientGeneration::new(config, large)?);
     let reloading = Arc::new(ReloadingClient { reload, current });
     let service = service_fn(move |request: Request<Body>| {
         let reloading = Arc::clone(&reloading);
@@ -114,7 +119,7 @@ impl ReloadingClient {
         let is_current = Arc::ptr_eq(&current.config, failed);
         if is_current
             && config.root_cert != failed.root_cert
-            && let Ok(generation) = ClientGeneration::new(config)
+            && let Ok(generation) = ClientGeneration::new(config, current.large())
         {
             tracing::info!("the certificate authority of the API server was replaced");
             *current = generation;
@@ -127,13 +132,17 @@ impl ReloadingClient {
 }
 
 impl ClientGeneration {
-    fn new(mut config: Config) -> Result<Self, Error> {
+    fn new(mut config: Config, large: Option<LargeBodies>) -> Result<Self, Error> {
         config.connect_timeout = config
             .connect_timeout
             .map(|known| known.min(CONNECT_TIMEOUT));
         let connections =
-            connector(&config)?.map(|connector| Arc::new(Connections::new(connector)));
+            connector(&config)?.map(|connector| Arc::new(Connections::new(connector, large)));
         Self::with(Arc::new(config), connections)
+    }
+
+    fn large(&self) -> Option<LargeBodies> {
+        self.connections.as_ref()?.large.clone()
     }
 
     /// Creates a generation with the same connections and the current token of the file.
@@ -212,16 +221,21 @@ pub(crate) struct Connections {
     connector: Connector,
     watches: ConnectionPool,
     others: ConnectionPool,
+    /// `None` if large responses are read at the same time.
+    large: Option<LargeBodies>,
     /// The token of the watch that keeps the first connection of `others` open.
     keeper: Mutex<Weak<()>>,
 }
 
 impl Connections {
-    pub(crate) fn new(connector: Connector) -> Self {
+    fn new(connector: Connector, large: Option<LargeBodies>) -> Self {
+        // A response that waits holds its window, and the windows of all must not use up that of the connection.
+        let window = large.as_ref().map(|_| SMALL);
         Self {
             connector,
-            watches: ConnectionPool::new(None),
-            others: ConnectionPool::new(Some(IDLE_TIMEOUT)),
+            watches: ConnectionPool::new(None, None),
+            others: ConnectionPool::new(Some(IDLE_TIMEOUT), window),
+            large,
             keeper: Mutex::default(),
         }
     }
@@ -230,8 +244,12 @@ impl Connections {
     pub(crate) fn send(
         &self,
         request: Request<Body>,
-    ) -> impl Future<Output = Result<Response<LeasedBody>, legacy::Error>> + Send + use<> {
-        let (pool, keeper) = match is_watch(&request) {
+    ) -> impl Future<
+        Output = Result<Response<Either<LimitedBody<LeasedBody>, LeasedBody>>, legacy::Error>,
+    > + Send
+    + use<> {
+        let is_watch = is_watch(&request);
+        let (pool, keeper) = match is_watch {
             true => match self.take_keeper() {
                 Some(keeper) => (&self.others, Some(keeper)),
                 None => (&self.watches, None),
@@ -239,13 +257,20 @@ impl Connections {
             false => (&self.others, None),
         };
         let PooledConnection { client, streams } = pool.with_stream(&self.connector);
+        let large = self.large.clone().filter(|_| !is_watch);
         async move {
             let response = client.request(request).await?;
             let keep: KeepStream = Box::new(move |error| {
                 let _until_the_body_is_dropped = (&streams, &keeper);
                 error
             });
-            Ok(response.map(|body| body.map_err(keep)))
+            Ok(response.map(|body| {
+                let body = body.map_err(keep);
+                match large {
+                    Some(large) => Either::Left(large.limit(body)),
+                    None => Either::Right(body),
+                }
+            }))
         }
     }
 
@@ -265,13 +290,15 @@ impl Connections {
 type KeepStream = Box<dyn Fn(hyper::Error) -> hyper::Error + Send>;
 
 /// A response body that occupies its stream until it is dropped.
-pub(crate) type LeasedBody = MapErr<Incoming, KeepStream>;
+type LeasedBody = MapErr<Incoming, KeepStream>;
 
 /// Connections with at most [`MAX_STREAMS`] requests in flight each.
 struct ConnectionPool {
     open: Mutex<Vec<PooledConnection>>,
     /// When an idle connection is closed. The first one never is.
     idle_timeout: Option<Duration>,
+    /// How many bytes of a response the server sends before they are read; `None` for the default.
+    window: Option<u32>,
 }
 
 #[derive(Clone)]
@@ -282,10 +309,11 @@ struct PooledConnection {
 }
 
 impl ConnectionPool {
-    fn new(idle_timeout: Option<Duration>) -> Self {
+    fn new(idle_timeout: Option<Duration>, window: Option<u32>) -> Self {
         Self {
             open: Mutex::default(),
             idle_timeout,
+            window,
         }
     }
 
@@ -306,6 +334,7 @@ impl ConnectionPool {
                 .http2_keep_alive_interval(PING_AFTER)
                 .http2_keep_alive_timeout(PING_TIMEOUT)
                 .http2_keep_alive_while_idle(true)
+                .http2_initial_stream_window_size(self.window)
                 .build(connector.clone()),
             streams: Arc::default(),
         };
