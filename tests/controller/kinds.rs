@@ -237,8 +237,16 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let total = lines_with("WARN").len();
     assert!(total <= 4 * 8 + 4, "{total} warnings in three hours");
 
+    let long = Fault::Answer(Status::internal(&"x".repeat(1 << 20)));
+    scenario.api.on_request(move |_| Some(long.clone()));
+    scenario.sleep_until("21:10");
+    let longest = lines_with("the watch still fails after");
+    let longest = longest.iter().filter(|line| line.contains("xxx"));
+    let longest = longest.map(String::len).max();
+    assert!(longest < Some(2_000) && longest.is_some(), "{longest:?}");
+
     scenario.api.clear_fault();
-    scenario.sleep_until("21:01");
+    scenario.sleep_until("21:11");
     let over = lines_with("the watch is open again, after ");
     assert_eq!(over.len(), 4, "{over:?}");
     assert_eq!(lines_with(" ready ").len(), 1, "ready is logged only once");

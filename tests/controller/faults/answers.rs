@@ -11,7 +11,7 @@ use std::{
 
 use chrono::TimeDelta;
 use dayshift_controller::{Scope, Settings};
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use http::{Method, Request, Response};
 use http_body_util::{Either, StreamBody};
 use hyper::body::{Bytes, Frame};
@@ -313,4 +313,36 @@ fn an_endless_event_ends_only_its_watch() {
         log.contains("the API server has sent an event of more than 67108864 bytes"),
         "{log}"
     );
+}
+
+/// The decoder quotes the text that it rejects.
+#[test]
+fn an_unreadable_event_is_logged_briefly() {
+    let (guard, log) = logged();
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let before = move |api: &Api| {
+        let inner = api.client_as("scaler");
+        let service = service_fn(move |request: Request<Body>| {
+            let inner = inner.clone();
+            async move {
+                let query = request.uri().query();
+                let is_watch = query.is_some_and(|query| query.contains("watch=true"));
+                if is_watch && request.uri().path().ends_with("/statefulsets") {
+                    let object = json!({"metadata": "x".repeat(1 << 20)});
+                    let odd = json!({"type": "ADDED", "object": object}).to_string() + "\n";
+                    let odd = Ok::<_, BoxError>(Frame::data(Bytes::from(odd)));
+                    let body = stream::iter([odd]).chain(stream::pending());
+                    return Ok(Response::new(Either::Right(StreamBody::new(body))));
+                }
+                Ok::<_, BoxError>(inner.send(request).await?.map(Either::Left))
+            }
+        });
+        Client::new(service, "default")
+    };
+    scenario.start_controller_with(before, Settings::default());
+    scenario.sleep_until("18:01");
+    drop(guard);
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    let line = log.lines().find(|line| line.contains("xxx"));
+    assert!(line.is_some_and(|line| line.len() < 2_000), "{log:.3000}");
 }

@@ -116,12 +116,18 @@ pub(crate) async fn next_piece(
     }
 }
 
+/// The maximum length of the message in an error response that is kept, in bytes. A webhook can write one of
+/// megabytes, which would fill the logs and the queue of Events.
+pub(crate) const MAX_MESSAGE: usize = 1024;
+
 /// The status in the body of an error response. A proxy can respond with any text.
 pub(crate) fn error_status(code: StatusCode, body: &[u8]) -> Box<Status> {
-    let status = serde_json::from_slice::<Status>(body).unwrap_or_else(|_| {
+    let mut status = serde_json::from_slice::<Status>(body).unwrap_or_else(|_| {
         let text = String::from_utf8_lossy(body);
         Status::failure(cut_bytes(text.trim(), 200), "Unknown")
     });
+    let kept = cut_bytes(&status.message, MAX_MESSAGE).len();
+    status.message.truncate(kept);
     status.with_code(code.as_u16()).boxed()
 }
 

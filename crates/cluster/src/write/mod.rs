@@ -34,7 +34,7 @@ use tokio::time::timeout;
 use crate::{
     connect::{
         compact::FullObject,
-        middleware::{bounded, is_malformed, is_too_large, retry_after},
+        middleware::{MAX_MESSAGE, bounded, is_malformed, is_too_large, retry_after},
         redact::redacted_chain,
     },
     decode::views::SpecMembers,
@@ -361,8 +361,9 @@ impl Writer {
             let text = String::from_utf8_lossy(&body);
             proxy_status(cut_bytes(text.trim(), 200), code)
         });
-        // The message can quote a user's text, and is used in Events and logs.
-        status.message = printable(&status.message);
+        // The message can quote a user's text, or be the text of a webhook. It is used in Events and logs.
+        let message = printable(cut_bytes(&status.message, MAX_MESSAGE));
+        status.message = cut_bytes(&message, MAX_MESSAGE).to_owned();
         Ok(ApiResponse::Failure {
             code,
             status: Box::new(status),
@@ -542,17 +543,21 @@ mod tests {
         Writer::new(client, Prefix::default(), "test".to_owned())
     }
 
+    fn web() -> WorkloadRef {
+        WorkloadRef {
+            kind: Kind::DEPLOYMENT,
+            namespace: "dev".into(),
+            name: "web".into(),
+            uid: "u".into(),
+        }
+    }
+
     #[tokio::test]
     async fn thousands_of_labels_in_a_response_are_not_kept() {
         let labels: BTreeMap<_, _> = (0..10_000).map(|label| (label.to_string(), "")).collect();
         let meta = json!({"name": "web", "namespace": "dev", "uid": "u", "labels": labels});
         let writer = writer(json!({"metadata": meta, "spec": {"replicas": 3}}).to_string());
-        let web = WorkloadRef {
-            kind: Kind::DEPLOYMENT,
-            namespace: "dev".into(),
-            name: "web".into(),
-            uid: "u".into(),
-        };
+        let web = web();
         let patch = patch::Operations::default().into_patch();
         let responses = [
             format!("{:?}", writer.read(&web).await.unwrap()),
@@ -562,6 +567,30 @@ mod tests {
         for response in responses {
             assert!(response.len() < 10_000, "{response:.300}");
         }
+    }
+
+    #[tokio::test]
+    async fn long_message_of_a_webhook_is_cut() {
+        let message = format!(
+            r#"admission webhook "w.example" denied the request: {}"#,
+            "x".repeat(1 << 20)
+        );
+        let status = Status::failure(&message, "Forbidden").with_code(403);
+        let body = serde_json::to_vec(&status).unwrap();
+        let service = service_fn(move |_: Request<Body>| {
+            let response = Response::builder().status(403);
+            let response = response.body(Body::from(body.clone())).unwrap();
+            async { Ok::<_, Infallible>(response) }
+        });
+        let client = Client::new(service, "dev");
+        let writer = Writer::new(client, Prefix::default(), "test".to_owned());
+        let patch = patch::Operations::default().into_patch();
+        let denied = writer.send_patch(&web(), &patch).await.unwrap_err();
+        assert!(matches!(denied, PatchError::Rejected(_)));
+        let text = denied.to_string();
+        let expected = r#"403 Forbidden: admission webhook "w.example" denied the request: xxx"#;
+        assert!(text.contains(expected), "{text}");
+        assert!(text.len() < 1_200, "{} bytes", text.len());
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use dayshift_cluster::{
     delays::CALM,
     watch::{Absence, ObjectSource, WatchError},
 };
-use dayshift_text::counted;
+use dayshift_text::{counted, cut_bytes};
 use dayshift_workload::Kind;
 
 use crate::{
@@ -190,6 +190,7 @@ impl Watches {
             }
         };
         let (kind, error) = (watch.watched.name(), redacted_chain(error));
+        let error = cut_bytes(&error, MAX_LOGGED);
         match message {
             Some(message) => tracing::warn!(kind, error = %error, "{message}"),
             None => tracing::debug!(kind, error = %error, "the watch failed again"),
@@ -242,6 +243,9 @@ struct Outage {
 /// The interval between the first two log lines of an outage. It doubles up to [`MAX_INTERVAL`].
 const FIRST_INTERVAL: Duration = Duration::from_secs(60);
 const MAX_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// The maximum length of an error in the log, in bytes. An error of the decoder quotes the text that it rejects.
+const MAX_LOGGED: usize = 1024;
 
 impl Outage {
     fn new(now: Duration) -> Self {
