@@ -27,14 +27,18 @@ const GATHER_TIME: TimeDelta = TimeDelta::seconds(2);
 /// The maximum number of workloads with separate notices, if others of their group were announced before.
 const MAX_SEPARATE: usize = 5;
 
+/// The maximum number of groups of a namespace of which is known that they were announced.
+const MAX_ANNOUNCED: usize = 64;
+
 /// The stops for which notices will be sent.
 #[derive(Default)]
 pub(crate) struct Stops {
     /// When the notice of each group is due.
     due: Scheduler<Arc<StopGroup>, DateTime<Utc>>,
     groups: BTreeMap<Arc<StopGroup>, BTreeSet<Id>>,
-    /// The groups that were announced on their Namespaces.
-    announced: BTreeSet<Arc<StopGroup>>,
+    /// The groups that were announced on their Namespaces, by namespace: those with the earliest stops. A user
+    /// can move the stops of two workloads again and again.
+    announced: BTreeMap<Arc<str>, BTreeSet<Arc<StopGroup>>>,
 }
 
 impl Stops {
@@ -103,10 +107,11 @@ impl Stops {
             }
         }
         // If the group was already announced without these workloads, each gets an Event.
-        let is_together = !self.announced.contains(&group) && ids.len() > 1;
+        let is_announced = |known: &BTreeSet<_>| known.contains(&group);
+        let known = self.announced.get(&group.namespace);
+        let is_together = !known.is_some_and(is_announced) && ids.len() > 1;
         if is_together {
-            self.announced.retain(|announced| announced.stop > now.wall);
-            self.announced.insert(Arc::clone(&group));
+            self.record_announced(&group, now.wall);
         }
         // The clock might have been set to a time after the stop.
         if group.stop > now.wall {
@@ -114,6 +119,19 @@ impl Stops {
             telemetry.stop_notices(&group.namespace, announced);
         }
         true
+    }
+
+    fn record_announced(&mut self, group: &Arc<StopGroup>, now: DateTime<Utc>) {
+        self.announced.retain(|_, groups| {
+            groups.retain(|group| group.stop > now);
+            !groups.is_empty()
+        });
+        let namespace = Arc::clone(&group.namespace);
+        let groups = self.announced.entry(namespace).or_default();
+        groups.insert(Arc::clone(group));
+        if groups.len() > MAX_ANNOUNCED {
+            groups.pop_last();
+        }
     }
 
     /// Removes an object from its group, if it is in one.
@@ -181,4 +199,38 @@ fn announce(
     }
     tracing::info!(%namespace, workloads = objects.len(), of, %stop, "stop notice sent");
     u64::try_from(objects.len()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(namespace: &str, minute: i64) -> Arc<StopGroup> {
+        Arc::new(StopGroup {
+            stop: DateTime::UNIX_EPOCH + TimeDelta::minutes(minute),
+            namespace: namespace.into(),
+            notice: TimeDelta::hours(24),
+        })
+    }
+
+    /// A user can edit two workloads again and again, so that they stop together at another time.
+    #[test]
+    fn moved_stops_do_not_accumulate() {
+        let (mut stops, now) = (Stops::default(), DateTime::UNIX_EPOCH);
+        stops.record_announced(&group("dev", 2_000), now);
+        for minute in 1..1_000 {
+            stops.record_announced(&group("evil", minute), now);
+        }
+        assert!(stops.announced["dev"].contains(&group("dev", 2_000)));
+        assert_eq!(stops.announced["evil"].len(), MAX_ANNOUNCED);
+        stops.record_announced(&group("dev", 2_001), now + TimeDelta::minutes(1_500));
+        assert_eq!(
+            stops
+                .announced
+                .keys()
+                .map(|name| &**name)
+                .collect::<Vec<_>>(),
+            ["dev"]
+        );
+    }
 }
