@@ -1,11 +1,24 @@
 //! A namespace that requests more transitions than the server can carry out.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 use dayshift_controller::Settings;
-use kube_in_memory::{Fault, RequestLine};
+use futures::{StreamExt as _, stream};
+use http::{Request, Response};
+use http_body_util::{Either, StreamBody};
+use hyper::body::{Bytes, Frame};
+use kube::{Client, client::Body};
+use kube_in_memory::{Api, Fault, RequestLine};
+use serde_json::{Value, json};
 use tokio::{sync::Notify, task::yield_now};
+use tower::{BoxError, service_fn};
 
 use crate::{
     faults::isolation::{answered, healthy},
@@ -87,6 +100,62 @@ fn reports_schedules_that_exceed_the_request_rate() {
     assert!(
         objects > 0 && counted >= Some(objects),
         "{counted:?} of {objects}"
+    );
+}
+
+/// A watch that always has an event, for example of large objects on a busy node.
+#[test]
+fn constant_changes_do_not_delay_responses() {
+    const CHANGES: usize = 10_000;
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..100 {
+        let web = deployment(&format!("web-{number}")).replicas(3);
+        scenario.api.apply(web.stop("19:00").into()).unwrap();
+    }
+    let patched = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&patched);
+    let client = move |api: &Api| {
+        let (inner, api) = (api.client_as("scaler"), api.clone());
+        let service = service_fn(move |request: Request<Body>| {
+            let (inner, api, counted) = (inner.clone(), api.clone(), Arc::clone(&counted));
+            async move {
+                let query = request.uri().query().unwrap_or_default();
+                if !query.contains("watch=true") || !request.uri().path().ends_with("/statefulsets")
+                {
+                    return Ok::<_, BoxError>(inner.send(request).await?.map(Either::Left));
+                }
+                let event = |kind: &str, name: &str, meta: Value| {
+                    let mut object =
+                        json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": meta});
+                    object["metadata"]["name"] = name.into();
+                    object["metadata"]["resourceVersion"] = "1".into();
+                    json!({"type": kind, "object": object}).to_string() + "\n"
+                };
+                let end = json!({"annotations": {"k8s.io/initial-events-end": "true"}});
+                let end = event("BOOKMARK", "", end);
+                let change = event("MODIFIED", "db", json!({"namespace": "dev", "uid": "u"}));
+                let changes = (0..CHANGES).map(move |number| {
+                    if number + 1 == CHANGES {
+                        let requests = api.requests();
+                        let patches = requests.iter().filter(|line| line.verb == "patch");
+                        counted.store(patches.count(), Ordering::Relaxed);
+                    }
+                    change.clone()
+                });
+                let lines = [end].into_iter().chain(changes);
+                let lines = lines.map(|line| Ok::<_, BoxError>(Frame::data(Bytes::from(line))));
+                let body = StreamBody::new(stream::iter(lines).chain(stream::pending()));
+                Ok(Response::new(Either::Right(body)))
+            }
+        });
+        Client::new(service, "default")
+    };
+    scenario.start_controller_with(client, Settings::default());
+    scenario.sleep_until("18:01");
+    assert_eq!(
+        patched.load(Ordering::Relaxed),
+        100,
+        "adopted during the changes"
     );
 }
 

@@ -41,6 +41,9 @@ const MAX_PUBLISHED: usize = 16;
 /// that has left work to the next one, they are polled at once.
 const MAX_STEPS: usize = 8;
 
+/// The maximum number of watch events before a response that has arrived.
+const MAX_WATCHED: usize = 64;
+
 /// Runs the core.
 pub(crate) struct Driver {
     core: Box<Core>,
@@ -91,7 +94,13 @@ impl Driver {
         tokio::pin!(shutdown);
         let mut input = Input::Tick;
         let mut steps = 0;
+        // The number of watch events since the last other input.
+        let mut watched = 0;
         loop {
+            watched = match input {
+                Input::Watch(..) => watched + 1,
+                _ => 0,
+            };
             let (now, is_flush) = self.step(input);
             let wake = self.core.next_wake(now);
             steps += 1;
@@ -101,6 +110,14 @@ impl Driver {
                 steps = 0;
             }
             self.publish(now);
+            // Watches that always have an event must not delay the responses, because the slots of their requests
+            // would never be free.
+            if watched >= MAX_WATCHED
+                && let Some((id, response)) = self.requests.try_next()
+            {
+                input = Input::Response(id, response);
+                continue;
+            }
             input = tokio::select! {
                 biased;
                 () = &mut shutdown => break,

@@ -8,7 +8,7 @@ use dayshift_cluster::{
 };
 use dayshift_workload::Job;
 use tokio::{
-    task::{AbortHandle, JoinSet},
+    task::{AbortHandle, JoinError, JoinSet},
     time::Instant,
 };
 
@@ -67,14 +67,35 @@ impl Requests {
     /// Waits for the next response; `None` if no request is in flight.
     pub(super) async fn next(&mut self) -> Option<(RequestId, Response)> {
         loop {
-            match self.tasks.join_next().await? {
-                Ok((id, response)) => {
-                    self.handles.remove(&id);
-                    return Some((id, response));
-                }
-                Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
-                Err(_aborted) => {}
+            let ended = self.tasks.join_next().await?;
+            if let Some(response) = self.take(ended) {
+                return Some(response);
             }
+        }
+    }
+
+    /// Returns a response that has already arrived, if any.
+    pub(super) fn try_next(&mut self) -> Option<(RequestId, Response)> {
+        loop {
+            let ended = self.tasks.try_join_next()?;
+            if let Some(response) = self.take(ended) {
+                return Some(response);
+            }
+        }
+    }
+
+    /// The response of a task that has ended; `None` if it was aborted.
+    fn take(
+        &mut self,
+        ended: Result<(RequestId, Response), JoinError>,
+    ) -> Option<(RequestId, Response)> {
+        match ended {
+            Ok((id, response)) => {
+                self.handles.remove(&id);
+                Some((id, response))
+            }
+            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+            Err(_aborted) => None,
         }
     }
 
