@@ -3,7 +3,10 @@
 //! The store ignores events and responses that are late, and returns the objects that have changed. It
 //! sends no requests.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::decode::Version;
@@ -59,8 +62,9 @@ pub(crate) struct Store {
     /// In the order of first observation. Objects are boxed because the nodes of the tree have unused
     /// space.
     objects: BTreeMap<Id, Box<Object>>,
-    /// The objects that might have changed since they were published, or were removed.
-    touched: Vec<Id>,
+    /// The objects that might have changed since they were published, or were removed. They are published in
+    /// this order, so that constant changes of some objects do not delay the others.
+    touched: VecDeque<Id>,
     last_id: Id,
     /// The number of decisions about each object, and about all objects.
     #[cfg(test)]
@@ -89,7 +93,7 @@ impl Store {
             history: History::default(),
             text_budget: TextBudgets::default(),
             objects: BTreeMap::new(),
-            touched: Vec::new(),
+            touched: VecDeque::new(),
             last_id: Id::default(),
             #[cfg(test)]
             decisions: std::cell::RefCell::default(),
@@ -367,7 +371,7 @@ impl Store {
         mut publish: impl FnMut(Id, Option<ObjectSnapshot>),
     ) {
         for _ in 0..max {
-            let Some(id) = self.touched.pop() else {
+            let Some(id) = self.touched.pop_front() else {
                 return;
             };
             let object = self.objects.get_mut(&id);
@@ -382,7 +386,7 @@ impl Store {
     }
 
     /// Whether objects that might have changed are still unpublished.
-    pub(crate) const fn has_unpublished(&self) -> bool {
+    pub(crate) fn has_unpublished(&self) -> bool {
         !self.touched.is_empty()
     }
 
@@ -392,8 +396,8 @@ impl Store {
     }
 }
 
-fn touch(touched: &mut Vec<Id>, id: Id, object: &mut Object) {
+fn touch(touched: &mut VecDeque<Id>, id: Id, object: &mut Object) {
     if !std::mem::replace(&mut object.is_touched, true) {
-        touched.push(id);
+        touched.push_back(id);
     }
 }

@@ -277,6 +277,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use dayshift_workload::{Annotations, Key, Replicas};
     use serde_json::json;
 
@@ -500,6 +501,22 @@ mod tests {
         let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);
+    }
+
+    #[test]
+    fn constant_changes_of_one_object_do_not_delay_the_publication_of_another() {
+        let mut store = store();
+        let names = ["other", "a", "b", "c"];
+        let mut published = Vec::new();
+        for change in 1..=4 {
+            for name in &names[usize::from(change > 1)..] {
+                changed_id(&mut store, &placed("dev", name, change, 3), CHANGE);
+            }
+            store.publish(2, DateTime::UNIX_EPOCH, |_, snapshot| {
+                published.push(snapshot.unwrap().object.name.to_string());
+            });
+        }
+        assert_eq!(published[..4], ["other", "a", "b", "c"]);
     }
 
     #[test]
