@@ -17,7 +17,7 @@ use crate::{
     gate::Gate,
     ids::Id,
     object::{
-        Object,
+        Backlog, Object,
         rare::SentPatch,
         reported::Reason,
         work::{Class, WorkPhase},
@@ -29,6 +29,11 @@ use crate::{
 impl Core {
     /// Decides about an object: waits, queues it, or sends a request. Returns whether one was sent.
     pub(super) fn evaluate(&mut self, id: Id, trigger: Trigger) -> bool {
+        // A boundary can become due before the turn of the object in the backlog.
+        let object = self.store.get(id);
+        if object.is_some_and(|object| object.backlog != Backlog::Absent) {
+            self.store.update_definitions(id);
+        }
         if trigger == Trigger::Agenda && !self.follow(id) {
             return false;
         }

@@ -23,9 +23,13 @@ use crate::{
     followups::{jobs::Jobs, readiness::ReadinessTracker, reverts::Reverts, stops::Stops},
     gate::Gate,
     ids::Id,
-    object::work::{Class, WorkPhase},
+    object::{
+        Backlog,
+        work::{Class, WorkPhase},
+    },
     outbox::{
         Outbox,
+        fair_queue::FairQueue,
         flight::{Flight, SLOW},
         limits,
     },
@@ -56,8 +60,12 @@ const NAMESPACE_EDITS: (u32, Duration) = (10, Duration::from_secs(10));
 /// How many edits of the ConfigMap of a team take effect at once in each period.
 const TEAM_EDITS: (u32, Duration) = (1, Duration::from_secs(1));
 
-/// The maximum number of objects per step whose calendars and named schedules are looked up again.
+/// The maximum number of objects per step that are taken from the backlog.
 const MAX_UPDATES: usize = 256;
+
+/// How many bytes of annotations are parsed per step for objects from the backlog, before the last one. Users can
+/// make thousands of objects inherit a long text, and edit it again and again.
+const MAX_PARSED: usize = 32 << 10;
 
 /// Why `evaluate` is called for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +104,9 @@ pub(crate) struct Core {
     team_edits: FrequentEdits<TeamEdit>,
     /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
-    /// The objects whose calendars or named schedules may have changed, in order.
-    outdated: VecDeque<Id>,
+    /// Objects of which many were affected at once. They are put on the agenda when it is short, and namespaces
+    /// take turns, so that the changes of one namespace do not delay those of another.
+    backlog: FairQueue<Id>,
     /// The time of this step.
     now: Now,
     /// The effects of this step.
@@ -114,11 +123,15 @@ pub(crate) struct Core {
     no_namespace: Arc<str>,
 }
 
-/// How many decisions that send no request a step can still make.
+/// The work that a step can still do.
 #[derive(Clone, Copy, Debug, Default)]
 struct StepBudget {
+    /// Decisions that send no request.
     agenda: usize,
     queues: usize,
+    /// Objects to take from the backlog, and the bytes to parse for them.
+    updates: usize,
+    parsed: usize,
 }
 
 impl Core {
@@ -148,7 +161,7 @@ impl Core {
             namespace_edits: FrequentEdits::new(NAMESPACE_EDITS.0, NAMESPACE_EDITS.1),
             team_edits: FrequentEdits::new(TEAM_EDITS.0, TEAM_EDITS.1),
             agenda: VecDeque::new(),
-            outdated: VecDeque::new(),
+            backlog: FairQueue::default(),
             now: Now::default(),
             effects: Vec::new(),
             budget: StepBudget::default(),
@@ -208,6 +221,8 @@ impl Core {
         self.budget = StepBudget {
             agenda: MAX_DECISIONS,
             queues: MAX_DECISIONS,
+            updates: MAX_UPDATES,
+            parsed: MAX_PARSED,
         };
         if self.store.history.take_relist(self.now.elapsed) {
             self.store.watches.relist();
@@ -220,7 +235,6 @@ impl Core {
         self.check_clock();
         self.release_slow_requests();
         self.send_version_question();
-        self.update_outdated();
         self.run_agenda();
         if self.clock.is_wrong() {
             return;
@@ -323,25 +337,46 @@ impl Core {
         }
     }
 
-    /// Looks up the calendars and named schedules of objects again, and puts those on the agenda that might be
-    /// affected.
-    fn update_outdated(&mut self) {
-        for _ in 0..MAX_UPDATES {
-            let Some(id) = self.outdated.pop_front() else {
-                return;
+    /// Puts an object into the backlog: it is put on the agenda later if it should be decided about.
+    pub(crate) fn add_to_backlog(&mut self, id: Id, why: Backlog) {
+        let Some(object) = self.store.get_unpublished(id) else {
+            return;
+        };
+        if object.backlog == Backlog::Absent {
+            self.backlog.push(&object.observed.object.namespace, id);
+        }
+        object.backlog = object.backlog.max(why);
+    }
+
+    /// Updates objects from the backlog while the agenda is short, and puts those on the agenda that should be
+    /// decided about.
+    fn update_backlog(&mut self) {
+        while self.agenda.len() < MAX_DECISIONS
+            && self.budget.updates > 0
+            && self.budget.parsed > 0
+            && let Some(id) = self.backlog.pop(|_| true)
+        {
+            self.budget.updates -= 1;
+            let Some(object) = self.store.get_unpublished(id) else {
+                continue;
             };
-            if self.store.update_definitions(id) {
+            let why = std::mem::replace(&mut object.backlog, Backlog::Absent);
+            let before = self.store.parse_cache.parsed_bytes;
+            let is_affected = self.store.update_definitions(id);
+            let parsed = self.store.parse_cache.parsed_bytes.wrapping_sub(before);
+            self.budget.parsed = self.budget.parsed.saturating_sub(parsed);
+            if is_affected || why == Backlog::Undecided {
                 self.add_to_agenda(id);
             }
         }
-        self.more |= !self.outdated.is_empty();
     }
 
     /// Decides about the objects on the agenda until the budget of the step is exhausted.
     fn run_agenda(&mut self) {
         for id in self.store.settle_texts() {
-            self.add_to_agenda(id);
+            self.add_to_backlog(id, Backlog::Undecided);
         }
+        self.update_backlog();
         while self.budget.agenda > 0
             && let Some(id) = self.agenda.pop_front()
         {
@@ -351,7 +386,7 @@ impl Core {
                 self.budget.agenda -= usize::from(!has_sent);
             }
         }
-        self.more |= !self.agenda.is_empty();
+        self.more |= !self.agenda.is_empty() || !self.backlog.is_empty();
     }
 
     /// Gives free start slots to waiting starts.
@@ -514,7 +549,7 @@ impl Core {
             // Evaluate all objects now. If a state is now too far in the future, it must be corrected
             // even if the next boundary of the object is far away.
             self.store.refresh_memories(self.now.wall);
-            self.add_all_to_agenda();
+            self.add_all_to_backlog();
         }
         let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
             return;
@@ -532,17 +567,16 @@ impl Core {
             tracing::info!(skew, "the clock is right again");
             self.store.redate_observations(self.now);
             self.store.refresh_memories(self.now.wall);
-            self.add_all_to_agenda();
+            self.add_all_to_backlog();
         }
         if self.clock.take_time_request(self.now) {
             self.request_server_time();
         }
     }
 
-    fn add_all_to_agenda(&mut self) {
-        let ids: Vec<Id> = self.store.ids().collect();
-        for id in ids {
-            self.add_to_agenda(id);
+    fn add_all_to_backlog(&mut self) {
+        for id in self.store.ids_in(None) {
+            self.add_to_backlog(id, Backlog::Undecided);
         }
     }
 
@@ -652,8 +686,10 @@ impl Core {
 
     /// Returns `true` once: when the controller is ready and all objects are published.
     pub(crate) fn take_ready(&mut self) -> bool {
-        let is_due =
-            !self.is_ready_logged && self.telemetry.is_ready() && !self.store.has_unpublished();
+        let is_due = !self.is_ready_logged
+            && self.telemetry.is_ready()
+            && self.backlog.is_empty()
+            && !self.store.has_unpublished();
         self.is_ready_logged |= is_due;
         is_due
     }

@@ -19,6 +19,7 @@ use crate::{
         io::{Effect, WatchInput},
     },
     ids::WatchId,
+    object::Backlog,
     settings::Watched,
     store::{
         DefaultsChange, ObjectChange, ObservationOrigin, RejectedDefaults,
@@ -231,7 +232,8 @@ impl Core {
         self.apply_defaults(change);
     }
 
-    /// Processes a change of defaults, which is an edit of every object that inherits them.
+    /// Processes a change of defaults, which is an edit of every object that inherits them. These objects are
+    /// updated in the next steps, some at a time, because all objects of a cluster can follow the same definition.
     fn apply_defaults(&mut self, change: DefaultsChange) {
         for RejectedDefaults { about, error } in change.rejected {
             let namespace = &*about.namespace;
@@ -243,8 +245,11 @@ impl Core {
             let event = EventText::invalid(error);
             self.events.announce(about, event, self.now);
         }
-        for id in change.ids {
-            self.add_to_agenda(id);
+        for id in change.outdated {
+            self.add_to_backlog(id, Backlog::Outdated);
+        }
+        for id in change.undecided {
+            self.add_to_backlog(id, Backlog::Undecided);
         }
     }
 
@@ -299,7 +304,7 @@ impl Core {
         match watched {
             Watched::Kind(_) | Watched::Services => self.add_waiting_starts_to_agenda(),
             Watched::Namespaces | Watched::TeamDefaults if is_first => {
-                self.add_namespace_to_agenda(name.as_deref());
+                self.add_namespace_to_backlog(name.as_deref());
             }
             Watched::Namespaces | Watched::TeamDefaults => {}
         }
@@ -333,30 +338,30 @@ impl Core {
             }
             _ => return,
         }
-        self.add_namespace_to_agenda(name.as_deref());
+        self.add_namespace_to_backlog(name.as_deref());
     }
 
-    /// Puts the objects of a namespace on the agenda, or all objects if it is `None`.
-    fn add_namespace_to_agenda(&mut self, namespace: Option<&str>) {
+    /// Puts the objects of a namespace into the backlog, or all objects if it is `None`.
+    fn add_namespace_to_backlog(&mut self, namespace: Option<&str>) {
         for id in self.store.ids_in(namespace) {
-            self.add_to_agenda(id);
+            self.add_to_backlog(id, Backlog::Undecided);
         }
     }
 
-    /// Replaces the calendars. The objects that refer to one are updated in the next steps, some at a time,
-    /// because every object of a cluster can refer to the same calendar.
+    /// Replaces the calendars.
     pub(super) fn calendars_changed(&mut self, calendars: Calendars) {
-        let outdated = self.store.set_calendars(calendars);
-        tracing::info!(objects = outdated.len(), "the calendars have changed");
-        self.outdated.extend(outdated);
+        let change = self.store.set_calendars(calendars);
+        let objects = change.outdated.len();
+        tracing::info!(objects, "the calendars have changed");
+        self.apply_defaults(change);
     }
 
     /// Replaces the named schedules. For an object that uses one, a change is like an edit of its
-    /// annotations. These objects are updated in the next steps, too.
+    /// annotations.
     pub(super) fn schedules_changed(&mut self, schedules: NamedSchedules) {
-        let (outdated, change) = self.store.set_schedules(schedules);
-        tracing::info!(objects = outdated.len(), "the named schedules have changed");
-        self.outdated.extend(outdated);
+        let change = self.store.set_schedules(schedules);
+        let objects = change.outdated.len();
+        tracing::info!(objects, "the named schedules have changed");
         self.apply_defaults(change);
     }
 }

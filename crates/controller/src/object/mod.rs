@@ -55,6 +55,7 @@ pub(crate) struct Object {
     pub(crate) is_past_start: bool,
     /// Whether it is on the agenda of the core.
     pub(crate) is_on_agenda: bool,
+    pub(crate) backlog: Backlog,
     /// Whether its count should be checked for a revert before the next decision.
     pub(crate) checks_revert: bool,
     /// Whether it might have changed since it was published.
@@ -88,6 +89,7 @@ impl Object {
             rare: None,
             is_past_start: false,
             is_on_agenda: false,
+            backlog: Backlog::Absent,
             checks_revert: false,
             is_touched: false,
         };
@@ -441,6 +443,16 @@ pub(crate) struct EndedWait {
     pub(crate) ended: Option<DateTime<Utc>>,
     /// The dependencies that were not ready when the wait ended.
     pub(crate) without: Vec<UnreadyDependency>,
+}
+
+/// Whether an object is in the backlog of the core, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Backlog {
+    Absent,
+    /// Its defaults, calendars or named schedules have changed, which might not affect it.
+    Outdated,
+    /// It should be decided about.
+    Undecided,
 }
 
 /// The holder of a start slot, of which there are `--max-starting`.

@@ -22,6 +22,8 @@ pub(crate) struct ParseCache {
     parts: SpecParts,
     /// The size of the entries that were added since unused ones were last removed.
     added: usize,
+    /// The size of all entries that were ever added, in bytes. A measure of the time that parsing has taken.
+    pub(crate) parsed_bytes: usize,
 }
 
 impl ParseCache {
@@ -31,6 +33,7 @@ impl ParseCache {
             known: HashMap::new(),
             parts: SpecParts::default(),
             added: 0,
+            parsed_bytes: 0,
         }
     }
 
@@ -62,6 +65,7 @@ impl ParseCache {
             self.added = 0;
         }
         self.added += bytes;
+        self.parsed_bytes = self.parsed_bytes.wrapping_add(bytes);
         let parsed = match read(inputs, &self.context) {
             ParsedInputs::Scheduled(spec) => ParsedInputs::Scheduled(spec.sharing(&mut self.parts)),
             ParsedInputs::Invalid(problem) => ParsedInputs::Invalid(problem.compacted()),

@@ -71,10 +71,14 @@ pub(crate) struct Store {
     pub(crate) decisions: std::cell::RefCell<(BTreeMap<Id, usize>, usize)>,
 }
 
-/// The effect of a change of defaults.
+/// The effect of a change of defaults, calendars or named schedules.
+#[derive(Default)]
 pub(crate) struct DefaultsChange {
+    /// The objects that might be affected, in the order in which they were first seen. They are outdated until
+    /// [`Store::update_definitions`].
+    pub(crate) outdated: Vec<Id>,
     /// The objects to decide about.
-    pub(crate) ids: Vec<Id>,
+    pub(crate) undecided: Vec<Id>,
     /// The defaults that are rejected for another reason than before.
     pub(crate) rejected: Vec<RejectedDefaults>,
 }
@@ -307,24 +311,30 @@ impl Store {
         self.history.known(&object.name().kind, object.version)
     }
 
-    /// Replaces the calendars. Returns the objects that refer to calendars, in the order in which they were
-    /// first seen. They are outdated until [`Self::update_definitions`].
-    pub(crate) fn set_calendars(&mut self, calendars: Calendars) -> Vec<Id> {
+    /// Replaces the calendars. The objects that refer to calendars are outdated.
+    pub(crate) fn set_calendars(&mut self, calendars: Calendars) -> DefaultsChange {
         self.namespaces.set_calendars(calendars.clone());
         self.parse_cache.set_calendars(calendars);
-        self.ids_that(|object| object.parsed.depends_on_calendars())
+        DefaultsChange {
+            outdated: self.ids_that(|object| object.parsed.depends_on_calendars()),
+            ..DefaultsChange::default()
+        }
     }
 
-    /// Replaces the named schedules. Also returns the objects that use a named schedule, which are outdated.
-    pub(crate) fn set_schedules(&mut self, schedules: NamedSchedules) -> (Vec<Id>, DefaultsChange) {
+    /// Replaces the named schedules. The objects that use a named schedule are outdated.
+    pub(crate) fn set_schedules(&mut self, schedules: NamedSchedules) -> DefaultsChange {
         self.parse_cache.set_schedules(schedules.clone());
         let (changed, rejected) = self.namespaces.set_schedules(schedules);
-        let mut ids = Vec::new();
-        for namespace in changed {
-            ids.extend(self.add_unscheduled(&namespace));
-        }
         let outdated = self.ids_that(|object| object.observed.inputs.refers_to_schedules());
-        (outdated, DefaultsChange { ids, rejected })
+        let mut undecided = Vec::new();
+        for namespace in changed {
+            undecided.extend(self.add_unscheduled(&namespace));
+        }
+        DefaultsChange {
+            outdated,
+            undecided,
+            rejected,
+        }
     }
 
     fn ids_that(&self, predicate: impl Fn(&Object) -> bool) -> Vec<Id> {
@@ -332,8 +342,8 @@ impl Store {
         matching.map(|(id, _)| *id).collect()
     }
 
-    /// Updates an outdated object to the current calendars and named schedules. Returns whether to decide
-    /// about it.
+    /// Updates an outdated object to the current defaults, calendars and named schedules. Returns whether to
+    /// decide about it.
     pub(crate) fn update_definitions(&mut self, id: Id) -> bool {
         let Some(object) = self.get(id) else {
             return false;

@@ -207,28 +207,26 @@ impl Store {
         self.apply_change(namespace, change)
     }
 
-    /// Gives the objects of a namespace its defaults, if they have changed.
+    /// Returns the objects of a namespace that might inherit other defaults than before.
     fn apply_change(&mut self, namespace: &Arc<str>, change: NamespaceChange) -> DefaultsChange {
-        let mut ids = Vec::new();
+        let mut applied = DefaultsChange {
+            rejected: change.rejected.into_iter().collect(),
+            ..DefaultsChange::default()
+        };
         if change.is_changed {
             self.count_namespace_text(namespace);
-            let defaults = self.namespaces.defaults(namespace);
-            ids = self.ids_in(Some(namespace));
-            ids.retain(|id| self.inherit(*id, defaults.clone()));
-            ids.extend(self.add_unscheduled(namespace));
+            applied.outdated = self.ids_in(Some(namespace));
+            applied.undecided = self.add_unscheduled(namespace);
             tracing::debug!(
                 namespace = &**namespace,
-                objects = ids.len(),
+                objects = applied.outdated.len() + applied.undecided.len(),
                 "the defaults have changed"
             );
         }
         if change.has_entered {
-            ids = self.ids_in(Some(namespace));
+            applied.undecided = self.ids_in(Some(namespace));
         }
-        DefaultsChange {
-            ids,
-            rejected: change.rejected.into_iter().collect(),
-        }
+        applied
     }
 
     /// Gives the objects of a namespace without a schedule its defaults. Returns those that have a
@@ -497,7 +495,9 @@ mod tests {
         store.remove(id);
         assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
         let origin = ObservationOrigin { watch: 1, ..LIST };
-        let ids = store.observe_namespace(&team(95, "19:00"), origin).ids;
+        let ids = store
+            .observe_namespace(&team(95, "19:00"), origin)
+            .undecided;
         let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);

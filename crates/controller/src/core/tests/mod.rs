@@ -13,6 +13,7 @@ use crate::{
     settings::Settings,
 };
 
+mod backlog;
 mod rig;
 mod slots;
 mod texts;

@@ -10,6 +10,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     Workload,
+    read::NamespaceMeta,
     watch::{ObjectName, ReflectorEvent},
     write::{Patch, PatchError},
 };
@@ -23,7 +24,7 @@ use crate::{
         io::{Effect, Input, Purpose, Request, Response, WatchInput},
     },
     ids::RequestId,
-    settings::Settings,
+    settings::{Settings, Watched},
     telemetry::{metrics::Telemetry, snapshot::WorkStatus},
 };
 
@@ -93,6 +94,8 @@ pub(super) struct Rig {
     requests: BTreeMap<String, Vec<(RequestId, Option<Value>)>>,
     effects: Vec<String>,
     max_decisions: usize,
+    /// The most bytes of annotations that were parsed in one step.
+    max_parsed: usize,
 }
 
 impl Rig {
@@ -119,6 +122,7 @@ impl Rig {
             requests: BTreeMap::new(),
             effects: Vec::new(),
             max_decisions: 0,
+            max_parsed: 0,
         };
         for watch in 0..watches {
             let opened = ReflectorEvent::Opened {
@@ -140,6 +144,7 @@ impl Rig {
         }
         self.respond_to_all();
         self.max_decisions = 0;
+        self.max_parsed = 0;
         self.effects.clear();
         self
     }
@@ -158,10 +163,13 @@ impl Rig {
 
     fn step(&mut self, input: Input) {
         let before = self.all_decisions();
+        let parsed_before = self.core.store.parse_cache.parsed_bytes;
         let mut effects = Vec::new();
         self.core.step(self.now, input, &mut effects);
         let decisions = self.all_decisions() - before;
         self.max_decisions = self.max_decisions.max(decisions);
+        let parsed = self.core.store.parse_cache.parsed_bytes - parsed_before;
+        self.max_parsed = self.max_parsed.max(parsed);
         for effect in effects {
             let words = self.describe(effect);
             self.effects.push(words);
@@ -255,6 +263,22 @@ impl Rig {
             name: ObjectName::from_object(&object),
             uid: Some(object.uid().to_owned()),
         });
+    }
+
+    /// Creates or replaces a Namespace with this annotation.
+    pub(super) fn annotate_namespace(&mut self, name: &str, key: &str, text: &str) {
+        self.version += 1;
+        let namespace = json!({"metadata": {
+            "name": name, "uid": name, "resourceVersion": self.version.to_string(),
+            "annotations": {format!("dayshift/{key}"): text},
+        }});
+        let namespace: NamespaceMeta = serde_json::from_value(namespace).unwrap();
+        let watch = {
+            let mut watches = self.core.settings.scope.watches();
+            watches.position(|(watched, _)| watched == Watched::Namespaces)
+        };
+        let event = WatchInput::Namespace(ReflectorEvent::changed(namespace));
+        self.step(Input::Watch(watch.unwrap(), event));
     }
 
     fn watch(&mut self, event: ReflectorEvent<Workload>) {
@@ -408,6 +432,11 @@ impl Rig {
     /// The maximum number of decisions in one step since the objects were adopted.
     pub(super) const fn max_decisions(&self) -> usize {
         self.max_decisions
+    }
+
+    /// The most bytes of annotations that were parsed in one step since the objects were adopted.
+    pub(super) const fn max_parsed(&self) -> usize {
+        self.max_parsed
     }
 
     pub(super) fn has_condition(&self, condition: &str) -> bool {
