@@ -258,6 +258,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- end }}
 
+{{/* A policy, with a rule for each kind of another operator before those of the known ones. */}}
+{{- define "dayshift.policyOfKinds" -}}
+{{- $rules := "" }}
+{{- range .kinds }}
+{{- if contains "." . }}
+{{- $plural := splitList "." . | first }}
+{{- $group := trimPrefix (printf "%s." $plural) . }}
+{{- $rules = printf "%s- apiGroups: [%s]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [%s, %s/*]\n    " $rules $group $plural $plural }}
+{{- end }}
+{{- end }}
+{{- $before := "# The groups of all kinds of other operators." }}
+{{- .policy | replace $before (print $rules $before) }}
+{{- end }}
+
 {{- define "dayshift.eventRule" -}}
 - apiGroups: ["events.k8s.io"]
   resources: ["events"]
