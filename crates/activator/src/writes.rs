@@ -1,7 +1,8 @@
 //! EndpointSlice writes: which are due, in flight, or backing off.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 
@@ -37,67 +38,95 @@ pub(crate) struct SliceWrites {
     in_flight: HashSet<ObjectName>,
     /// The last written content and its time.
     written: HashMap<ObjectName, (FallbackSlice, Instant)>,
+    /// When the last write of each namespace began.
+    last_begun: HashMap<Arc<str>, Instant>,
     logs: LogLimit,
     backoffs: Backoffs<ObjectName>,
 }
+
+/// The writes of one namespace that can begin, at most [`MAX_OF_NAMESPACE`].
+type Waiting<'d> = VecDeque<(ObjectName, Result<&'d FallbackSlice, &'d str>)>;
 
 impl SliceWrites {
     pub(crate) fn new(logs: LogLimit, seed: u64) -> Self {
         Self {
             in_flight: HashSet::new(),
             written: HashMap::new(),
+            last_begun: HashMap::new(),
             logs,
             backoffs: Backoffs::new(seed),
         }
     }
 
-    /// The writes that turn the observed slices into the desired ones.
+    /// The writes that turn the observed slices into the desired ones. Namespaces take turns: a free slot goes to
+    /// the one whose last write began first.
     pub(crate) fn due(&mut self, index: &ClusterIndex, desired: &DesiredState) -> Vec<SliceWrite> {
         let at = Instant::now();
         self.written.retain(|_, (_, written)| *written + FIGHT > at);
+        self.last_begun.retain(|_, begun| *begun + FIGHT > at);
         self.backoffs.forget_calm();
-        let mut writes = Vec::new();
-        for (slice, wanted) in &desired.slices {
-            let seen = index.slice_named(&wanted.service, &slice.name);
-            let is_there = seen.is_some_and(|slice| slice.fallback.as_ref() == Some(wanted));
-            let is_others = seen.is_some_and(|slice| !slice.is_ours);
-            let is_written = self
-                .written
-                .get(slice)
-                .is_some_and(|(written, time)| written == wanted && *time + ECHO > at);
-            if !is_there && !is_others && !is_written && self.begin(slice, at) {
-                let (slice, wanted) = (slice.clone(), Ok(wanted.clone()));
-                writes.push(SliceWrite { slice, wanted });
-            }
+        if self.in_flight.len() >= MAX_IN_FLIGHT {
+            return Vec::new();
         }
-        for (service, name, seen) in index.ours() {
-            let slice = ObjectName {
-                namespace: service.namespace.clone(),
-                name: (&**name).into(),
+        let waiting = self.waiting(index, desired, at);
+        let mut turns: Vec<_> = waiting.into_iter().collect();
+        turns.sort_by_key(|(namespace, _)| self.last_begun.get(*namespace).copied());
+        let mut turns = VecDeque::from(turns);
+        let mut writes = Vec::new();
+        while self.in_flight.len() < MAX_IN_FLIGHT
+            && let Some((namespace, mut waiting)) = turns.pop_front()
+        {
+            let Some((slice, wanted)) = waiting.pop_front() else {
+                continue;
             };
-            if !desired.slices.contains_key(&slice) && self.begin(&slice, at) {
-                let wanted = Err(seen.uid.clone());
-                writes.push(SliceWrite { slice, wanted });
-            }
+            self.in_flight.insert(slice.clone());
+            self.last_begun
+                .insert(Arc::clone(namespace), Instant::now());
+            let wanted = wanted.cloned().map_err(Into::into);
+            writes.push(SliceWrite { slice, wanted });
+            turns.push_back((namespace, waiting));
         }
         writes
     }
 
-    /// Puts a write in flight, unless too many are or the slice is backing off.
-    fn begin(&mut self, slice: &ObjectName, at: Instant) -> bool {
-        let has_slot = self.in_flight.len() < MAX_IN_FLIGHT
-            && !self.in_flight.contains(slice)
-            && !self.backoffs.is_paused(slice, at);
-        let in_flight = self.in_flight.iter();
-        let begins = has_slot
-            && in_flight
-                .filter(|known| known.namespace == slice.namespace)
-                .count()
-                < MAX_OF_NAMESPACE;
-        if begins {
-            self.in_flight.insert(slice.clone());
+    /// The writes that can begin, by namespace.
+    fn waiting<'d>(
+        &self,
+        index: &'d ClusterIndex,
+        desired: &'d DesiredState,
+        at: Instant,
+    ) -> BTreeMap<&'d Arc<str>, Waiting<'d>> {
+        let applied = desired.slices.iter().filter_map(|(slice, wanted)| {
+            let seen = index.slice_named(&wanted.service, &slice.name);
+            let is_there = seen.is_some_and(|slice| slice.fallback.as_ref() == Some(wanted));
+            let is_others = seen.is_some_and(|slice| !slice.is_ours);
+            let written = self.written.get(slice);
+            let is_written =
+                written.is_some_and(|(written, time)| written == wanted && *time + ECHO > at);
+            let is_due = !is_there && !is_others && !is_written;
+            is_due.then(|| (&slice.namespace, slice.clone(), Ok(wanted)))
+        });
+        let deleted = index.ours().filter_map(|(service, name, seen)| {
+            let slice = ObjectName {
+                namespace: service.namespace.clone(),
+                name: (&**name).into(),
+            };
+            let is_due = !desired.slices.contains_key(&slice);
+            is_due.then(|| (&service.namespace, slice, Err(&*seen.uid)))
+        });
+        let mut waiting: BTreeMap<_, Waiting<'_>> = BTreeMap::new();
+        for (namespace, slice, wanted) in applied.chain(deleted) {
+            if self.in_flight.contains(&slice) || self.backoffs.is_paused(&slice, at) {
+                continue;
+            }
+            let of_namespace = waiting.entry(namespace).or_default();
+            let in_flight = self.in_flight.iter();
+            let in_flight = in_flight.filter(|known| known.namespace == *namespace);
+            if of_namespace.len() + in_flight.count() < MAX_OF_NAMESPACE {
+                of_namespace.push_back((slice, wanted));
+            }
         }
-        begins
+        waiting
     }
 
     /// Records the result of a write. Returns whether it succeeded.
@@ -148,7 +177,7 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::test_cluster::{Cluster, slice};
+    use crate::test_cluster::{Cluster, name, slice};
 
     fn refused() -> Result<(), PatchError> {
         Err(PatchError::Rejected("no".to_owned()))
@@ -191,6 +220,49 @@ mod tests {
             writes.finished(gone[0].clone(), Err(PatchError::Gone)),
             "another replica has deleted it"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn namespaces_with_many_slice_writes_do_not_delay_those_of_another() {
+        let desired = Cluster::new().asleep().with_service().desired();
+        let wanted = desired.slices.values().next().unwrap().clone();
+        let mut desired = desired.clone();
+        let mut add = |namespace: &str, service: &str| {
+            let slice = name(namespace, &format!("{service}-dayshift"));
+            let wanted = FallbackSlice {
+                service: name(namespace, service),
+                ..wanted.clone()
+            };
+            desired.slices.insert(slice, wanted);
+        };
+        for number in 0..4_000 {
+            add(&format!("a{}", number % 4), &format!("s{number}"));
+        }
+        let index = Cluster::new().index;
+        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut under_way = VecDeque::from(writes.due(&index, &desired));
+        assert_eq!(under_way.len(), MAX_IN_FLIGHT);
+        let mut add = |namespace: &str, service: &str| {
+            let slice = name(namespace, &format!("{service}-dayshift"));
+            let wanted = FallbackSlice {
+                service: name(namespace, service),
+                ..wanted.clone()
+            };
+            desired.slices.insert(slice, wanted);
+        };
+        add("team", "web");
+        let mut finished = 0;
+        while under_way
+            .iter()
+            .all(|write| &*write.slice.namespace != "team")
+        {
+            advance(Duration::from_millis(10)).await;
+            let write = under_way.pop_front().unwrap();
+            writes.finished(write, Ok(()));
+            under_way.extend(writes.due(&index, &desired));
+            finished += 1;
+            assert!(finished < 10, "the write of another namespace waits");
+        }
     }
 
     /// For example, without permission to delete.
