@@ -105,12 +105,7 @@ impl Head {
         let method = request.method.unwrap_or_default();
         let target = request.path.unwrap_or_default();
         let shown = |text: &str| cut_chars(&printable(text), MAX_SHOWN).to_owned();
-        // Requests to a proxy contain an absolute URL.
-        let path = match target.split_once("://") {
-            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
-            None => target,
-        };
-        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let path = path_of(target);
         let mut head = Self {
             path: shown(path),
             is_without_body: method == "HEAD",
@@ -146,6 +141,15 @@ impl Head {
     pub(crate) fn is_by(&self, agents: &[String]) -> bool {
         let agent = self.agent.to_lowercase();
         agents.iter().any(|ignored| agent.contains(&**ignored))
+    }
+}
+
+/// The path of a request target. Requests to a proxy contain an absolute URL. A query can contain one too.
+fn path_of(target: &str) -> &str {
+    let before_query = target.split(['?', '#']).next().unwrap_or_default();
+    match before_query.split_once("://") {
+        Some((_, rest)) if !target.starts_with('/') => rest.find('/').map_or("/", |at| &rest[at..]),
+        _ => before_query,
     }
 }
 
@@ -213,6 +217,27 @@ mod tests {
         ] {
             let head = request(&format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n"));
             assert_eq!(head.keeps_awake, expected, "{line}");
+        }
+    }
+
+    /// A path can be ignored or answered, so another URL in the target must not replace it.
+    #[test]
+    fn path_is_that_of_the_request_and_not_of_a_url_in_it() {
+        for (target, expected) in [
+            ("/shop/cart?a#b", "/shop/cart"),
+            ("http://dev.example.com/shop?a", "/shop"),
+            ("http://dev.example.com", "/"),
+            ("/login?next=https://dev.example.com/healthz", "/login"),
+            (
+                "/proxy/https://dev.example.com/healthz",
+                "/proxy/https://dev.example.com/healthz",
+            ),
+            ("http://dev.example.com?next=/healthz", "/"),
+            ("http://dev.example.com/a?next=http://b/healthz", "/a"),
+            ("*", "*"),
+        ] {
+            let head = request(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"));
+            assert_eq!(head.path, expected, "{target}");
         }
     }
 

@@ -59,7 +59,7 @@ impl StartTimes {
             Some(false) => true,
             Some(true) => {
                 if since.elapsed() < MAX_LENGTH {
-                    remember(last, service, since.elapsed());
+                    remember(last, service, since.elapsed(), routes);
                 }
                 false
             }
@@ -104,9 +104,11 @@ fn remember(
     last: &mut HashMap<ServiceName, VecDeque<u64>>,
     service: &ServiceName,
     duration: Duration,
+    routes: &Routes,
 ) {
     if last.len() >= MAX_SERVICES {
-        last.clear();
+        // Services that were deleted since. Each of the others has a port, so there are fewer than that.
+        last.retain(|service, _| routes.contains_key(service));
     }
     let last = last.entry(service.clone()).or_default();
     last.push_front(duration.as_secs().max(1));
@@ -140,6 +142,22 @@ mod tests {
             assert_eq!(starts.elapsed(&web), None, "the workload is ready");
         }
         assert_eq!(starts.median(&web), Some(20));
+    }
+
+    #[test]
+    fn starts_of_deleted_services_do_not_replace_those_of_others() {
+        let cluster = Cluster::new().asleep().with_service();
+        let routes = cluster.desired().routes;
+        let mut last = HashMap::new();
+        let second = Duration::from_secs(1);
+        let web = name("dev", "web");
+        remember(&mut last, &web, second, &routes);
+        for number in 0..2 * MAX_SERVICES {
+            let deleted = name("greedy", &number.to_string());
+            remember(&mut last, &deleted, second, &routes);
+            assert!(last.len() <= MAX_SERVICES);
+        }
+        assert!(last.contains_key(&web));
     }
 
     #[tokio::test(start_paused = true)]
