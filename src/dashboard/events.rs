@@ -9,7 +9,6 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::read::{FindError, ListedEvent, events_in, events_of};
-use dayshift_text::cut_chars;
 use dayshift_workload::WorkloadRef;
 use kube::Client;
 use tokio::time::Instant;
@@ -18,8 +17,6 @@ use crate::dashboard::permissions::in_time;
 
 /// The maximum number of Events on a page.
 const MAX_EVENTS: usize = 50;
-/// The maximum length of a message. `events.k8s.io` allows no longer ones, but the core API does.
-const MAX_MESSAGE: usize = 1_024;
 /// The time limit for reading Events.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Events of this age are shown without reading them again.
@@ -128,9 +125,6 @@ impl ShownEvents {
     fn new(mut events: Vec<ListedEvent>) -> Self {
         let all = events.len();
         events.truncate(MAX_EVENTS);
-        for event in &mut events {
-            event.message = cut_chars(&event.message, MAX_MESSAGE).to_owned();
-        }
         Self {
             newest: events.into(),
             all,
@@ -218,13 +212,12 @@ mod tests {
             object: String::new(),
             level: String::new(),
             reason: String::new(),
-            message: "é".repeat(1_000_000),
+            message: String::new(),
         };
         let shown = ShownEvents::new(vec![event; MAX_EVENTS + 1]);
         assert_eq!(
             (shown.newest.len(), shown.all),
             (MAX_EVENTS, MAX_EVENTS + 1)
         );
-        assert!(shown.newest[0].message.len() <= 2 * MAX_MESSAGE);
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
-    read::{EndpointSlice, MANAGED_BY, SERVICE_LABEL, Service, is_ready, service_spec},
+    read::{EndpointSlice, MANAGED_BY, MAX_PORTS, SERVICE_LABEL, Service, is_ready, service_spec},
     watch::ObjectName,
 };
 use dayshift_workload::ServiceSpec;
@@ -61,15 +61,7 @@ impl ServiceInfo {
             namespace: meta.namespace.as_deref()?.into(),
             name: meta.name.as_deref()?.into(),
         };
-        let mut known = service_spec(service);
-        let selector = known.selector.iter();
-        if selector
-            .map(|(key, value)| key.len() + value.len())
-            .sum::<usize>()
-            > MAX_SELECTOR
-        {
-            known.selector.clear();
-        }
+        let known = service_spec(service);
         let spec = service.spec.as_ref();
         let protocols = spec
             .and_then(|spec| spec.ports.as_ref())
@@ -79,8 +71,7 @@ impl ServiceInfo {
             .ports
             .iter()
             .zip(protocols)
-            .filter(|(port, _)| port.is_tcp())
-            .take(MAX_PORTS);
+            .filter(|(port, _)| port.is_tcp());
         let ports = tcp.map(|(known, port)| {
             (
                 known.name.clone(),
@@ -96,7 +87,6 @@ impl ServiceInfo {
             families = Family::ALL.to_vec();
         }
         let ports = ports.collect();
-        known.ports.truncate(MAX_PORTS);
         let known = Self {
             uid: meta.uid.as_deref().unwrap_or_default().into(),
             created: meta.creation_timestamp.as_ref().and_then(created),
@@ -124,17 +114,13 @@ fn created(time: &Time) -> Option<DateTime<Utc>> {
     time.0.to_string().parse().ok()
 }
 
-/// The maximum number of TCP ports of a Service, and of ready addresses of a slice. Further ones are ignored.
-/// Kubernetes writes at most 100 addresses to a slice.
-const MAX_PORTS: usize = 1_000;
+/// The maximum number of ready addresses of a slice. Further ones are ignored. Kubernetes writes at most 100 to a
+/// slice.
 const MAX_READY: usize = 100;
 
 /// The maximum lengths of a pod's name and UID. Nothing validates the `targetRef` in a slice.
 const MAX_POD_NAME: usize = 253;
 const MAX_UID: usize = 64;
-
-/// A Service with a longer selector selects nothing.
-const MAX_SELECTOR: usize = 8 * 1024;
 
 /// The `targetRef` of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -117,7 +117,7 @@ impl LiveSchedules {
     ) -> Result<(), FindError> {
         let path = object_path(api_version, plural, namespace, name);
         match get_raw(client, &path).await? {
-            Some(object) => self.add(plural, &[object], |object| trimmed(object, api_version, "")),
+            Some(object) => self.add(plural, &[trimmed(&object, api_version, "")]),
             None => self
                 .problems
                 .push(format!("{plural}/{name} is not in namespace {namespace}")),
@@ -132,11 +132,15 @@ impl LiveSchedules {
         namespace: Option<&str>,
         selector: Option<&str>,
     ) -> Result<(), FindError> {
+        let kept = |object: Value| match role {
+            ScheduleRole::Schedule => with_spec(&object, api_version, kind),
+            ScheduleRole::Namespace | ScheduleRole::Workload => trimmed(&object, api_version, kind),
+        };
         let list = match (role, namespace) {
             (ScheduleRole::Namespace, Some(name)) => {
                 let path = object_path(api_version, plural, "", name);
                 match get_raw(client, &path).await {
-                    Ok(one) => RawList::Items(one.into_iter().collect()),
+                    Ok(one) => RawList::Items(one.into_iter().map(kept).collect()),
                     // A Role might still allow reading the objects in the namespace.
                     Err(FindError::Rejected(why)) => {
                         self.problems.push(format!(
@@ -150,17 +154,12 @@ impl LiveSchedules {
             }
             _ => {
                 let path = collection_path(api_version, plural, namespace);
-                list_raw(client, &path, selector).await?
+                list_raw(client, &path, selector, kept).await?
             }
         };
         match list {
             RawList::Items(items) => {
-                self.add(plural, &items, |object| match role {
-                    ScheduleRole::Schedule => with_spec(object, api_version, kind),
-                    ScheduleRole::Namespace | ScheduleRole::Workload => {
-                        trimmed(object, api_version, kind)
-                    }
-                });
+                self.add(plural, &items);
                 if kind == "SleepInfo" {
                     self.add_secrets(client, &items).await?;
                 }
@@ -236,11 +235,11 @@ impl LiveSchedules {
         Ok(())
     }
 
-    /// Adds the objects as one line of JSON each, made by `line`.
-    fn add(&mut self, plural: &str, items: &[Value], line: impl Fn(&Value) -> Value) {
+    /// Adds the objects as one line of JSON each.
+    fn add(&mut self, plural: &str, items: &[Value]) {
         // Keep the files small, so that parsing them needs little memory.
         for items in items.chunks(500) {
-            let lines = items.iter().map(|item| line(item).to_string() + "\n");
+            let lines = items.iter().map(|item| item.to_string() + "\n");
             let text: String = lines.collect();
             self.sources.push(SourceFile::new(plural, text));
         }

@@ -24,6 +24,9 @@ use crate::{
 /// longer.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The maximum length of a name in bytes. No workload has a longer one.
+const MAX_NAME: usize = 253;
+
 /// The targets of HorizontalPodAutoscalers and ScaledObjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Autoscalers {
@@ -196,5 +199,7 @@ fn target(scaler: &Scaler, owner: OtherController) -> Option<ScaleTargetKey> {
     let group = version.split_once('/').map_or("", |(group, _)| group);
     let name = target["name"].as_str()?;
     let key = [group, kind, &scaler.metadata.namespace, name];
-    Some(key.map(str::to_owned))
+    // Nothing limits the length of these.
+    let is_short = key.iter().all(|text| text.len() <= MAX_NAME);
+    is_short.then(|| key.map(str::to_owned))
 }

@@ -1,9 +1,10 @@
 //! Reading Events: those of one object, dayshift's own in a namespace, and those that report waiting
 //! starts.
 
-use std::{collections::HashMap, hash::Hash};
+use std::{cmp::Reverse, collections::HashMap, hash::Hash};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_text::cut_chars;
 use dayshift_workload::{
     WorkloadRef,
     events::{EventReason, STARTS_WAIT_INTERVAL},
@@ -23,7 +24,13 @@ use crate::{
 /// The reporting controller of dayshift's Events.
 pub(crate) const REPORTER: &str = "dayshift";
 
-/// An Event for display. Its strings can have any content.
+/// The maximum length of a message in characters. `events.k8s.io` allows no longer ones, but the core API does.
+const MAX_MESSAGE: usize = 1_024;
+/// The maximum length of the other strings of an Event in characters. No Kubernetes name is longer.
+const MAX_TEXT: usize = 253;
+
+/// An Event for display. Its strings can have any content, and are cut if they are too long: any user can write
+/// Events of a megabyte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedEvent {
     /// The last occurrence.
@@ -50,8 +57,9 @@ pub async fn events_of(
 ) -> Result<Vec<ListedEvent>, FindError> {
     let (kind, name) = (object.kind.name(), &object.name);
     let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
-    let namespace = Some(&*object.namespace);
-    list_events(client, namespace, &fields, |event| is_of(event, object)).await
+    let of_object = |event: &Value| is_of(event, object).then(|| listed_event(event));
+    let found = list_events(client, Some(&*object.namespace), &fields, of_object).await;
+    found.map(newest_first)
 }
 
 /// Lists dayshift's own Events in a namespace, the newest first.
@@ -60,7 +68,14 @@ pub async fn events_of(
 /// If the user may not list Events, or the API server fails.
 pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<ListedEvent>, FindError> {
     let fields = format!("reportingComponent={REPORTER}");
-    list_events(client, Some(namespace), &fields, is_own).await
+    let own = |event: &Value| is_own(event).then(|| listed_event(event));
+    let found = list_events(client, Some(namespace), &fields, own).await;
+    found.map(newest_first)
+}
+
+fn newest_first(mut events: Vec<ListedEvent>) -> Vec<ListedEvent> {
+    events.sort_by_key(|event| Reverse(event.at));
+    events
 }
 
 /// How late the next Event about waiting starts can be.
@@ -142,44 +157,42 @@ async fn last_events<K: Eq + Hash>(
 ) -> HashMap<K, DateTime<Utc>> {
     let reason = reason.to_string();
     let fields = format!("reportingComponent={REPORTER},{about}reason={reason}");
-    let list_in = |namespace| list_events(client, namespace, &fields, is_own);
+    let last = |event: &Value| {
+        let event = is_own(event).then(|| listed_event(event))?;
+        let at = event.at.filter(|_| event.reason == reason)?;
+        Some((key(&event)?, at))
+    };
+    let list_in = |namespace| list_events(client, namespace, &fields, last);
     let mut last_events = HashMap::new();
     let mut results = stream::iter(query.places())
         .map(list_in)
         .buffer_unordered(AT_ONCE);
     while let Some(events) = results.next().await {
-        for event in events.unwrap_or_default() {
-            let at = event.at.filter(|_| event.reason == reason);
-            if let (Some(key), Some(at)) = (key(&event), at) {
-                let last = last_events.entry(key).or_insert(at);
-                *last = at.max(*last);
-            }
+        for (key, at) in events.unwrap_or_default() {
+            let last = last_events.entry(key).or_insert(at);
+            *last = at.max(*last);
         }
     }
     last_events
 }
 
-/// Lists the Events of a namespace, or of all namespaces, that match a field selector and a predicate,
-/// the newest first.
-async fn list_events(
+/// Lists the Events of a namespace, or of all namespaces, that match a field selector, and returns what `kept`
+/// keeps of them.
+async fn list_events<K>(
     client: &Client,
     namespace: Option<&str>,
     fields: &str,
-    predicate: impl Fn(&Value) -> bool,
-) -> Result<Vec<ListedEvent>, FindError> {
+    kept: impl Fn(&Value) -> Option<K>,
+) -> Result<Vec<K>, FindError> {
+    let kept = |event: Value| kept(&event);
     let path = collection_path(CORE_ROOT, namespace, "events");
-    let mut list = list_raw_where(client, &path, &[("fieldSelector", fields)]).await?;
+    let mut list = list_raw_where(client, &path, &[("fieldSelector", fields)], kept).await?;
     if matches!(list, RawList::Absent) {
         let path = collection_path("/apis/events.k8s.io/v1/", namespace, "events");
-        list = list_raw_where(client, &path, &[]).await?;
+        list = list_raw_where(client, &path, &[], kept).await?;
     }
     match list {
-        RawList::Items(items) => {
-            let matching = items.iter().filter(|event| predicate(event));
-            let mut events: Vec<_> = matching.map(listed_event).collect();
-            events.sort_by_key(|event| std::cmp::Reverse(event.at));
-            Ok(events)
-        }
+        RawList::Items(items) => Ok(items.into_iter().flatten().collect()),
         RawList::Absent => Ok(Vec::new()),
         RawList::Forbidden(message) => Err(FindError::Rejected(message)),
     }
@@ -213,21 +226,41 @@ fn is_of(event: &Value, object: &WorkloadRef) -> bool {
 fn listed_event(event: &Value) -> ListedEvent {
     let text = |names: &[&str]| {
         let found = names.iter().find_map(|name| event[*name].as_str());
-        found.unwrap_or_default().to_owned()
+        found.unwrap_or_default()
     };
+    let cut = |text| cut_chars(text, MAX_TEXT).to_owned();
     let last = event["series"]["lastObservedTime"].as_str();
     let times = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"];
     let at = last.or_else(|| times.iter().find_map(|name| event[*name].as_str()));
     let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
     let field = |field: &str| object_of(event).and_then(|object| object[field].as_str());
     ListedEvent {
-        namespace: field("namespace").unwrap_or_default().to_owned(),
+        namespace: cut(field("namespace").unwrap_or_default()),
         object: [field("kind"), field("name")]
-            .map(Option::unwrap_or_default)
+            .map(|name| cut(name.unwrap_or_default()))
             .join("/"),
         at: at.and_then(|at| at.parse().ok()),
-        level: text(&["type"]),
-        reason: text(&["reason"]),
-        message: text(&["message", "note"]),
+        level: cut(text(&["type"])),
+        reason: cut(text(&["reason"])),
+        message: cut_chars(text(&["message", "note"]), MAX_MESSAGE).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn event_of_megabytes_is_kept_in_part() {
+        let long = "é".repeat(1_000_000);
+        let event = listed_event(&json!({
+            "involvedObject": {"namespace": &long, "kind": &long, "name": &long},
+            "type": &long, "reason": &long, "message": &long, "metadata": {"annotations": {"a": &long}},
+        }));
+        assert_eq!(event.message.chars().count(), MAX_MESSAGE);
+        let bytes = format!("{event:?}").len();
+        assert!(bytes < 6_000, "{bytes}");
     }
 }

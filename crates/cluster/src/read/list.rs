@@ -81,39 +81,42 @@ impl FindError {
 
 /// The result of a list of any kind.
 #[derive(Clone, Debug)]
-pub enum RawList {
-    /// The objects.
-    Items(Vec<Value>),
+pub enum RawList<K> {
+    /// The kept part of each object.
+    Items(Vec<K>),
     /// The server does not have the kind.
     Absent,
     /// The user may not list the kind; the message of the API server.
     Forbidden(String),
 }
 
-/// Lists a collection such as `/apis/apps/v1/deployments`, in pages.
+/// Lists a collection such as `/apis/apps/v1/deployments`, in pages, and keeps the result of a function of each
+/// object: whole objects can have megabytes each.
 ///
 /// # Errors
 /// If the API server cannot be reached, or the request fails for another reason than a missing kind or
 /// permission.
-pub async fn list_raw(
+pub async fn list_raw<K>(
     client: &Client,
     path: &str,
     selector: Option<&str>,
-) -> Result<RawList, FindError> {
+    kept: impl Fn(Value) -> K,
+) -> Result<RawList<K>, FindError> {
     let selector = selector.map(|selector| ("labelSelector", selector));
-    list_raw_where(client, path, selector.as_slice()).await
+    list_raw_where(client, path, selector.as_slice(), kept).await
 }
 
 /// Like [`list_raw`], with any query parameters.
-pub(crate) async fn list_raw_where(
+pub(crate) async fn list_raw_where<K>(
     client: &Client,
     path: &str,
     parameters: &[(&str, &str)],
-) -> Result<RawList, FindError> {
+    kept: impl Fn(Value) -> K,
+) -> Result<RawList<K>, FindError> {
     // Each object is bounded by itself, because any user can write one.
-    let whole = |BoundedValue(object)| object;
+    let kept = |BoundedValue(object)| kept(object);
     let decode = |json: &[u8]| serde_json::from_slice(json);
-    match pages(client, path, parameters, decode, whole).await {
+    match pages(client, path, parameters, decode, kept).await {
         Ok(items) => Ok(RawList::Items(items)),
         Err(Error::Api(status)) if status.code == 404 => Ok(RawList::Absent),
         Err(Error::Api(status)) if status.code == 403 => Ok(RawList::Forbidden(status.message)),
@@ -125,8 +128,12 @@ pub(crate) async fn list_raw_where(
 /// labels need ten times their bytes.
 const MAX_PAGE: usize = 4 << 20;
 
+/// The largest list that is read at once, in bytes.
+const MAX_WHOLE: usize = 64 << 20;
+
 /// Lists a collection in pages, and keeps the result of a function of each object. If a page is too large, it is
-/// requested again with a tenth of its size: any user can write objects of megabytes.
+/// requested again with a tenth of its size, because any user can write objects of megabytes. After each page, the
+/// next one can have twice as many objects: those of one user should not slow down the rest of the list.
 pub(crate) async fn pages<D: Clone, K>(
     client: &Client,
     path: &str,
@@ -136,6 +143,8 @@ pub(crate) async fn pages<D: Clone, K>(
 ) -> Result<Vec<K>, Error> {
     let mut all = Vec::new();
     let (mut limit, mut token) = (Some(PAGE), String::new());
+    // Whether the token is that of an expired list.
+    let mut is_renewed = false;
     loop {
         let query = {
             let mut query = form_urlencoded::Serializer::new(String::new());
@@ -147,16 +156,22 @@ pub(crate) async fn pages<D: Clone, K>(
             query.finish()
         };
         let max = match limit {
-            None => usize::MAX,
+            None => MAX_WHOLE,
             Some(1) => MAX_RESPONSE,
             Some(_) => MAX_PAGE,
         };
         let page = match get(client, &format!("{path}?{query}"), max).await {
-            // The server keeps the pages of a list for a few minutes only. Read everything at once.
+            // The server keeps the pages of a list for a few minutes only. kube-apiserver then offers a token for the
+            // rest as it is now. If another server does not, read everything at once.
             Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
-                all.clear();
-                token.clear();
-                limit = None;
+                let renewed = status.metadata.and_then(|list| list.continue_);
+                let renewed = renewed.filter(|token| !token.is_empty() && !is_renewed);
+                is_renewed = renewed.is_some();
+                if renewed.is_none() {
+                    all.clear();
+                    limit = None;
+                }
+                token = renewed.unwrap_or_default();
                 continue;
             }
             Err(error) if limit > Some(1) && is_too_large(&error) => {
@@ -170,6 +185,8 @@ pub(crate) async fn pages<D: Clone, K>(
             Some(next) => token = next,
             None => return Ok(all),
         }
+        limit = limit.map(|limit| PAGE.min(2 * limit));
+        is_renewed = false;
     }
 }
 
@@ -227,16 +244,17 @@ pub(crate) const PAGE: u32 = 100;
 /// How many requests a command sends concurrently.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// Lists objects that every server has, in one namespace or in all.
-pub(crate) async fn listed<P: Part>(
+/// Lists objects that every server has, in one namespace or in all, and keeps the result of a function of each.
+pub(crate) async fn listed<P: Part, K>(
     client: &Client,
     namespace: Option<&str>,
     selector: Option<&str>,
-) -> Result<Vec<P>, Error> {
+    kept: impl Fn(P) -> K,
+) -> Result<Vec<K>, Error> {
     let path = collection_path(P::ROOT, namespace, P::PLURAL);
     let selector = selector.map(|selector| ("labelSelector", selector));
     let decode = |json: &[u8]| serde_json::from_slice(json);
-    pages(client, &path, selector.as_slice(), decode, |object| object).await
+    pages(client, &path, selector.as_slice(), decode, kept).await
 }
 
 #[cfg(test)]
@@ -270,7 +288,7 @@ mod tests {
             async { Ok::<_, Infallible>(response) }
         });
         let client = Client::new(server, "dev");
-        let list = list_raw(&client, "/apis/apps/v1/deployments", None).await;
+        let list = list_raw(&client, "/apis/apps/v1/deployments", None, |object| object).await;
         let Ok(RawList::Items(items)) = list else {
             panic!("{list:.300?}");
         };
@@ -279,5 +297,87 @@ mod tests {
             *queries.lock().unwrap(),
             ["limit=100", "limit=10", "limit=1"]
         );
+    }
+
+    /// A server whose object `n` has this many bytes. A page is at most `limit` objects from the number in the token
+    /// on, and `expired` is the response to the first request with a token.
+    fn server(sizes: &[usize], mut expired: Option<Value>) -> (Client, Arc<Mutex<Vec<String>>>) {
+        let sizes = sizes.to_vec();
+        let queries = Arc::<Mutex<Vec<String>>>::default();
+        let asked = Arc::clone(&queries);
+        let server = service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default().to_owned();
+            let number = |name: &str| {
+                let mut pairs = form_urlencoded::parse(query.as_bytes());
+                let found = pairs.find(|(key, _)| key == name);
+                found.map(|(_, text)| text.parse::<usize>().unwrap())
+            };
+            let (from, limit) = (number("continue"), number("limit"));
+            let response = match expired.take_if(|_| from.is_some()) {
+                Some(status) => Response::builder().status(410).body(status.to_string()),
+                None => {
+                    let from = from.unwrap_or_default();
+                    let end = limit.map_or(sizes.len(), |limit| sizes.len().min(from + limit));
+                    let item = |number: usize| json!({"number": number, "text": "x".repeat(sizes[number])});
+                    let items: Vec<_> = (from..end).map(item).collect();
+                    let next = (end < sizes.len()).then(|| end.to_string());
+                    let page = json!({"metadata": {"continue": next}, "items": items});
+                    Response::builder().body(page.to_string())
+                }
+            };
+            asked.lock().unwrap().push(query);
+            let response = response.unwrap().map(|text| Body::from(text.into_bytes()));
+            async { Ok::<_, Infallible>(response) }
+        });
+        (Client::new(server, "dev"), queries)
+    }
+
+    async fn numbers(client: &Client) -> Result<Vec<u64>, Error> {
+        let number = |object: Value| object["number"].as_u64().unwrap();
+        let decode = |json: &[u8]| serde_json::from_slice(json);
+        pages(client, "/apis/apps/v1/deployments", &[], decode, number).await
+    }
+
+    #[tokio::test]
+    async fn large_objects_of_one_user_do_not_slow_down_the_rest_of_the_list() {
+        let mut sizes = vec![3 << 20; 4];
+        sizes.extend([10; 1_000]);
+        let (client, queries) = server(&sizes, None);
+        let found = numbers(&client).await.unwrap();
+        assert_eq!(found, (0..1_004).collect::<Vec<_>>());
+        let queries = queries.lock().unwrap();
+        assert!(queries.len() < 30, "{} requests", queries.len());
+    }
+
+    #[tokio::test]
+    async fn rest_of_an_expired_list_is_read_in_pages_with_the_token_of_the_server() {
+        let expired = |token: Option<&str>| {
+            Some(json!({
+                "kind": "Status", "status": "Failure", "reason": "Expired", "code": 410,
+                "metadata": {"continue": token},
+            }))
+        };
+        // 80 MB in pages of less than 4 MiB.
+        let sizes = [20_000; 4_000];
+        let (client, queries) = server(&sizes, expired(Some("50")));
+        let found = numbers(&client).await.unwrap();
+        // The server decides where the rest begins.
+        let expected: Vec<_> = (0..100).chain(50..4_000).collect();
+        assert_eq!(found, expected);
+        let queries = queries.lock().unwrap();
+        assert!(
+            queries.iter().all(|query| query.contains("limit=100")),
+            "{queries:?}"
+        );
+        // Without a token, the list is read at once, up to a bound.
+        let (client, queries) = server(&sizes[..150], expired(None));
+        assert_eq!(numbers(&client).await.unwrap().len(), 150);
+        assert_eq!(
+            *queries.lock().unwrap(),
+            ["limit=100", "limit=100&continue=100", ""]
+        );
+        let (client, _) = server(&sizes, expired(None));
+        let failed = numbers(&client).await.unwrap_err();
+        assert!(is_too_large(&failed), "{failed:?}");
     }
 }

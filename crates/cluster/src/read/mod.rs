@@ -22,7 +22,7 @@ pub use namespaces::{
 };
 pub use query::{MissingWorkload, Query, QueryPart, UnreadablePart, find, find_parts};
 pub use services::{
-    EndpointSlice, MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, Service, ServiceSlice, Services,
-    is_ready, service_spec,
+    EndpointSlice, MANAGED_BY, MAX_PORTS, OTHERS_SLICES, SERVICE_LABEL, Service, ServiceSlice,
+    Services, is_ready, service_spec,
 };
 pub use team_defaults::{ObservedTeamDefaults, TeamConfigMap, WholeTeamDefaults};

@@ -101,15 +101,22 @@ impl NamespaceDefaults {
     /// Reads the Namespaces of a query and adds them to the known ones.
     pub async fn found(self, client: &Client, query: &Query, prefix: &Prefix) -> Self {
         let mut defaults = self;
+        let kept = |namespace: NamespaceMeta| ObservedNamespace::new(&namespace, prefix);
         let results = match &*query.namespaces() {
-            [] => vec![listed(client, None, None).await],
-            names => join_all(names.iter().map(|name| read_namespace(client, name))).await,
+            [] => vec![listed(client, None, None, kept).await],
+            names => {
+                let all = names.iter().map(async |name| {
+                    let found = read_namespace(client, name).await?;
+                    Ok(found.into_iter().map(kept).collect())
+                });
+                join_all(all).await
+            }
         };
         for result in results {
             match result {
                 Ok(namespaces) => {
                     for namespace in &namespaces {
-                        defaults.insert(&ObservedNamespace::new(namespace, prefix));
+                        defaults.insert(namespace);
                     }
                 }
                 Err(error) => {
@@ -206,14 +213,14 @@ impl NamespaceDefaults {
     }
 }
 
-/// Reads a Namespace; empty if it does not exist.
-async fn read_namespace(client: &Client, name: &str) -> Result<Vec<NamespaceMeta>, Error> {
+/// Reads a Namespace; `None` if it does not exist.
+async fn read_namespace(client: &Client, name: &str) -> Result<Option<NamespaceMeta>, Error> {
     match get(client, &format!("{NAMESPACES_PATH}/{name}"), MAX_RESPONSE).await {
         Ok(json) => {
             let namespace = serde_json::from_slice(&json).map_err(Error::SerdeError)?;
-            Ok(vec![namespace])
+            Ok(Some(namespace))
         }
-        Err(Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+        Err(Error::Api(status)) if status.code == 404 => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -244,8 +251,9 @@ pub async fn selected_namespaces(
     client: &Client,
     selector: &str,
 ) -> Result<BTreeSet<String>, String> {
-    let listed = listed(client, None, Some(selector)).await;
-    listed.map(names).map_err(error_message)
+    let listed = listed(client, None, Some(selector), name).await;
+    let names = listed.map(|names| names.into_iter().flatten().collect());
+    names.map_err(error_message)
 }
 
 fn error_message(error: Error) -> String {
@@ -286,12 +294,10 @@ pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
 /// # Errors
 /// If the API server does not respond, or the user may not list Namespaces.
 pub async fn namespace_names(client: &Client) -> kube::Result<Vec<String>> {
-    listed(client, None, None).await.map(names)
+    let names = listed(client, None, None, name).await?;
+    Ok(names.into_iter().flatten().collect())
 }
 
-fn names<N: FromIterator<String>>(namespaces: Vec<NamespaceMeta>) -> N {
-    let names = namespaces.into_iter();
-    names
-        .filter_map(|namespace| namespace.metadata.name)
-        .collect()
+fn name(namespace: NamespaceMeta) -> Option<String> {
+    namespace.metadata.name
 }

@@ -82,9 +82,13 @@ impl Services {
     /// are unknown.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let places = query.places();
+        let kept = |service: Service| {
+            let spec = service_spec(&service);
+            (service.metadata.namespace, service.metadata.name, spec)
+        };
         let lists = places
             .iter()
-            .map(|place| listed::<Service>(client, *place, None));
+            .map(|place| listed(client, *place, None, kept));
         let Ok(lists) = timeout(READ_TIMEOUT, join_all(lists)).await else {
             return Self::default();
         };
@@ -94,7 +98,7 @@ impl Services {
         };
         for list in lists {
             match list {
-                Ok(found) => found.iter().for_each(|service| all.put(service)),
+                Ok(found) => found.into_iter().for_each(|service| all.put(service)),
                 Err(error) => {
                     let forbidden = match error {
                         Error::Api(status) if status.code == 403 => Some(status.message),
@@ -110,13 +114,10 @@ impl Services {
         all
     }
 
-    fn put(&mut self, service: &Service) {
-        let meta = &service.metadata;
-        if let (Some(known), Some(namespace), Some(name)) =
-            (&mut self.known, &meta.namespace, &meta.name)
-        {
-            let of_namespace = known.entry(namespace.as_str().into()).or_default();
-            of_namespace.insert(name.as_str().into(), service_spec(service));
+    fn put(&mut self, service: (Option<String>, Option<String>, ServiceSpec)) {
+        if let (Some(known), (Some(namespace), Some(name), spec)) = (&mut self.known, service) {
+            let of_namespace = known.entry(namespace.into()).or_default();
+            of_namespace.insert(name.into(), spec);
         }
     }
 
@@ -136,17 +137,26 @@ impl Services {
     }
 }
 
-/// Reduces a Service to the fields that dayshift reads.
+/// The maximum number of ports of a Service. Further ones are ignored.
+pub const MAX_PORTS: usize = 1_000;
+
+/// The maximum size of a selector in bytes. A Service with a larger one selects nothing.
+const MAX_SELECTOR: usize = 8 * 1024;
+
+/// Reduces a Service to the fields that dayshift reads, within limits: any user can write a Service of a megabyte.
 pub fn service_spec(service: &Service) -> ServiceSpec {
     let Some(spec) = &service.spec else {
         return ServiceSpec::default();
     };
-    let ports = spec.ports.iter().flatten();
+    let ports = spec.ports.iter().flatten().take(MAX_PORTS);
+    let labels = spec.selector.iter().flatten();
+    let selector: usize = labels.map(|(key, value)| key.len() + value.len()).sum();
+    let selector = Some(&spec.selector).filter(|_| selector <= MAX_SELECTOR);
     ServiceSpec {
         is_external_name: spec.type_.as_deref() == Some("ExternalName"),
         is_headless: spec.cluster_ip.as_deref() == Some("None"),
         has_client_affinity: spec.session_affinity.as_deref() == Some("ClientIP"),
-        selector: spec.selector.clone().unwrap_or_default(),
+        selector: selector.cloned().flatten().unwrap_or_default(),
         ports: ports
             .map(|port| ServicePort {
                 name: port.name.as_deref().unwrap_or_default().into(),
