@@ -2,7 +2,8 @@
 //! (gitignore(5)) and `--exclude` patterns.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Read as _},
     path::{Path, PathBuf},
     rc::Rc,
 };
@@ -13,6 +14,13 @@ use crate::source::{OpenError, SourceFile};
 
 /// The name of standard input in errors and reports.
 pub const STANDARD_INPUT: &str = "standard input";
+
+/// The maximum size of a `.gitignore` in bytes. Each of its lines is compared with each path. A larger file is not
+/// used.
+const MAX_IGNORE_FILE: usize = 1 << 20;
+
+/// The maximum size of all files of a directory in bytes. They are in memory together.
+const MAX_DIRECTORY: usize = 256 << 20;
 
 /// Selects the files of a directory that should be read.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +38,8 @@ pub struct OpenedFiles {
     pub errors: Vec<OpenError>,
     /// Terraform files, which can contain schedules and are not read.
     pub skipped: Vec<SourceFile>,
+    /// The size of all these files.
+    bytes: usize,
 }
 
 impl FileSearch {
@@ -84,6 +94,11 @@ impl FileSearch {
         let is_skipped = |(_, found): &(PathBuf, FoundFile)| matches!(found, FoundFile::Skipped);
         let is_empty = walk.found.iter().all(is_skipped);
         for (path, found) in walk.found {
+            if opened.bytes > MAX_DIRECTORY {
+                let name = path.display().to_string();
+                opened.errors.push(OpenError::TooMuch { name });
+                break;
+            }
             match found {
                 FoundFile::Manifest => {
                     opened.add(SourceFile::open(&path).map(SourceFile::into_found));
@@ -107,12 +122,18 @@ impl FileSearch {
 impl OpenedFiles {
     /// Skips a file. If it cannot be read, it has no schedule to warn about.
     fn skip(&mut self, path: &Path) {
-        self.skipped.extend(SourceFile::open(path));
+        if let Ok(source) = SourceFile::open(path) {
+            self.bytes += source.text().len();
+            self.skipped.push(source);
+        }
     }
 
     fn add(&mut self, source: Result<SourceFile, OpenError>) {
         match source {
-            Ok(source) => self.sources.push(source),
+            Ok(source) => {
+                self.bytes += source.text().len();
+                self.sources.push(source);
+            }
             Err(error) => self.errors.push(error),
         }
     }
@@ -134,9 +155,23 @@ struct ScopedRules {
 }
 
 impl ScopedRules {
-    /// The rules of a directory's `.gitignore`, if it has a readable one.
+    /// The rules of a directory's `.gitignore`, if it has a readable one. As in Git, a symbolic link is not followed.
     fn read(directory: &Path) -> Option<Self> {
-        let text = fs::read(directory.join(".gitignore")).ok()?;
+        let path = directory.join(".gitignore");
+        // Reading a FIFO can block, and a device such as `/dev/zero` does not end.
+        if !fs::symlink_metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut text = Vec::new();
+        let limit = MAX_IGNORE_FILE as u64 + 1;
+        File::open(&path)
+            .ok()?
+            .take(limit)
+            .read_to_end(&mut text)
+            .ok()?;
+        if text.len() > MAX_IGNORE_FILE {
+            return None;
+        }
         let rules = IgnoreRules::parse(&String::from_utf8_lossy(&text));
         Some(Self {
             directory: directory.to_owned(),
@@ -439,5 +474,47 @@ mod tests {
             let rules = IgnoreRules::parse(lines);
             assert_eq!(rules.decide(path, entry_type), expected, "{lines:?} {path}");
         }
+    }
+
+    /// The files of a directory of another author.
+    fn opened(prepare: impl FnOnce(&Path)) -> OpenedFiles {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join(".git")).unwrap();
+        prepare(directory.path());
+        FileSearch::default().open(directory.path())
+    }
+
+    #[test]
+    fn ignore_file_that_is_a_link_or_does_not_end_is_not_read() {
+        for target in ["/dev/zero", "rules"] {
+            let opened = opened(|directory| {
+                std::os::unix::fs::symlink(target, directory.join(".gitignore")).unwrap();
+                fs::write(directory.join("rules"), "*.yaml").unwrap();
+                fs::write(directory.join("a.yaml"), "").unwrap();
+            });
+            assert_eq!(opened.sources.len(), 1, "{target}");
+        }
+        for (length, expected) in [(MAX_IGNORE_FILE, 0), (MAX_IGNORE_FILE + 1, 1)] {
+            let opened = opened(|directory| {
+                let rules = format!("*.yaml\n{}", "#".repeat(length - 7));
+                fs::write(directory.join(".gitignore"), rules).unwrap();
+                fs::write(directory.join("a.yaml"), "").unwrap();
+            });
+            assert_eq!(opened.sources.len(), expected, "{length}");
+        }
+    }
+
+    #[test]
+    fn directory_of_gigabytes_is_read_in_part() {
+        let opened = opened(|directory| {
+            for number in 0..40 {
+                let file = File::create(directory.join(format!("{number:02}.yaml"))).unwrap();
+                file.set_len(crate::source::MAX_BYTES as u64).unwrap();
+            }
+        });
+        assert_eq!(opened.sources.len(), 9);
+        let errors: Vec<_> = opened.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].contains("09.yaml is not read"), "{errors:?}");
     }
 }

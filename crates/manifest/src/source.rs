@@ -321,6 +321,15 @@ pub enum OpenError {
         /// The file.
         name: String,
     },
+    /// The files before it in a searched directory have so many bytes that they fill the memory.
+    #[error(
+        "{name} is not read, nor the files after it: the files before it have more than 256 MiB; skip some with \
+         --exclude, or name the directories below one by one"
+    )]
+    TooMuch {
+        /// The first file that is not read.
+        name: String,
+    },
     /// It is not UTF-8, the encoding of YAML and JSON.
     #[error("{name}:{line}: this line is not UTF-8 text; save the file as UTF-8")]
     NotText {
@@ -367,6 +376,7 @@ impl OpenError {
     pub fn name(&self) -> &str {
         let (Self::Read { name, .. }
         | Self::TooLarge { name }
+        | Self::TooMuch { name }
         | Self::NotText { name, .. }
         | Self::NotRegular { name }
         | Self::OutsideLink { name, .. }

@@ -2,7 +2,7 @@
 //! separator, as `jq` writes them, and quoted strings whose continuation lines are not indented
 //! (production 69), as in manifests in use.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 use granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, Span};
 use serde::de::IgnoredAny;
@@ -21,25 +21,29 @@ pub(crate) struct StreamPiece<'a> {
 
 /// Splits a text before each JSON value that follows another one without `---`. Any other text is
 /// one piece.
-pub(crate) fn pieces(text: &str) -> Vec<StreamPiece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = StreamPiece {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = StreamPiece<'_>> {
+    let is_json = text.trim_start().starts_with('{');
+    let values = Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let mut values = is_json.then_some(values);
+    let mut rest = Some(StreamPiece {
         text,
         ..StreamPiece::default()
-    };
-    if text.trim_start().starts_with('{') {
-        let mut values = Deserializer::from_str(text).into_iter::<IgnoredAny>();
-        while let Some(Ok(_)) = values.next() {
+    });
+    iter::from_fn(move || {
+        while let Some(values) = &mut values
+            && let Some(Ok(_)) = values.next()
+        {
             let end = values.byte_offset();
             if text[end..].trim_start().starts_with('{') {
-                let (piece, after) = rest.split(end - rest.bytes);
-                pieces.push(piece);
-                rest = after;
+                let whole = rest.take()?;
+                let (piece, after) = whole.split(end - whole.bytes);
+                rest = Some(after);
+                return Some(piece);
             }
         }
-    }
-    pieces.push(rest);
-    pieces
+        values = None;
+        rest.take()
+    })
 }
 
 impl<'a> StreamPiece<'a> {
@@ -172,7 +176,7 @@ fn written(spaces: &BTreeMap<usize, usize>, lines: &[&str]) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let spaces = spaces.get(&(at + 1)).copied().unwrap_or_default();
-        text.extend(std::iter::repeat_n(' ', spaces));
+        text.extend(iter::repeat_n(' ', spaces));
         text += line;
     }
     text
@@ -212,7 +216,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<&str> {
-        pieces(text).iter().map(|piece| piece.text).collect()
+        pieces(text).map(|piece| piece.text).collect()
     }
 
     #[test]
