@@ -11,16 +11,12 @@ use dayshift_text::nearest;
 
 use crate::{
     ical::{
-        error::{Budget, CalendarError, CalendarReason, MAX_DATES, MAX_FILE},
+        Budget, CalendarError, CalendarReason, MAX_DATES, MAX_FILE,
         events::{Event, ReplacedDays, read_events},
     },
     local::day_number,
     month::DayRanges,
-    text::{
-        diagnostic::{Diagnostic, DiagnosticKind, Proposal},
-        piece::Piece,
-        tokens::normalize_characters,
-    },
+    text::{Diagnostic, DiagnosticKind, Piece, Proposal, normalize_characters},
     tzdata::Tzdata,
 };
 

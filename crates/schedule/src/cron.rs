@@ -15,7 +15,7 @@ use crate::{
     days::MonthDays,
     local::WallTime,
     month::{Toward, has, lowest_from, month_length},
-    text::{diagnostic::Diagnostic, piece::Piece},
+    text::{Diagnostic, Piece},
 };
 
 /// A cron expression. Bit `n` of a field represents the value `n`.

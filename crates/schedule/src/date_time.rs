@@ -5,10 +5,7 @@ use dayshift_text::number;
 
 use crate::{
     local::{Local, WallTime, day_number},
-    text::{
-        diagnostic::{Diagnostic, DiagnosticKind, Grammar},
-        piece::Piece,
-    },
+    text::{Diagnostic, DiagnosticKind, Grammar, Piece},
     zone::Zone,
 };
 

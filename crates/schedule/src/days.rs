@@ -5,11 +5,7 @@ use std::fmt;
 
 use crate::{
     month::Month,
-    text::{
-        diagnostic::Diagnostic,
-        piece::Piece,
-        tokens::{TokenKind, Tokens},
-    },
+    text::{Diagnostic, Piece, TokenKind, Tokens},
 };
 
 /// The days of an item: weekdays, or days within the month.

@@ -7,10 +7,7 @@ use std::{fmt, ops::Range};
 use chrono::TimeDelta;
 use dayshift_text::named_enum;
 
-use crate::text::{
-    diagnostic::{Diagnostic, Grammar},
-    piece::Piece,
-};
+use crate::text::{Diagnostic, Grammar, Piece};
 
 /// The maximum of a kind of duration, and texts for its errors.
 struct DurationLimits {

@@ -5,15 +5,14 @@
 
 use std::fmt::Write as _;
 
-use chrono::{NaiveDate, NaiveDateTime, Timelike as _};
+use chrono::{NaiveDateTime, Timelike as _};
 
 use crate::{
-    dates::Dates,
-    excluded_dates::parse_range,
+    dates::{Dates, parse_range},
     hours::{Hours, Windows, parse_window_item},
-    local::{Local, day_number, weekday},
+    local::{Local, weekday},
     month::{Month, Toward, has, merge_spans},
-    text::{diagnostic::Diagnostic, piece::Piece},
+    text::{Diagnostic, Piece},
 };
 
 const EXAMPLE: &str = "2026-12-05 09:00-18:00";
@@ -74,16 +73,6 @@ impl ExtraWindows {
     /// The local time at which the last window ends.
     pub fn end(&self) -> Option<NaiveDateTime> {
         self.spans.last()?.1.to_naive()
-    }
-
-    /// Whether a window covers all of a local date, or part of it.
-    pub fn touches(&self, date: NaiveDate) -> bool {
-        let day = day_number(date);
-        let next = Local::on(day + 1, 0);
-        let at = self
-            .spans
-            .partition_point(|&(_, to)| to <= Local::on(day, 0));
-        self.spans.get(at).is_some_and(|&(from, _)| from < next)
     }
 
     /// Text of `extra` with one more window, from `from` to `until` in whole minutes. Items that

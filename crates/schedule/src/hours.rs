@@ -13,11 +13,7 @@ use crate::{
     days::{ItemDays, MonthDays},
     local::{DAY, Local, WallTime},
     month::{LAYOUTS, Month, Page, Toward, has, merge_spans},
-    text::{
-        diagnostic::{Diagnostic, Grammar},
-        piece::Piece,
-        tokens::{TokenKind, Tokens},
-    },
+    text::{Diagnostic, Grammar, Piece, TokenKind, Tokens},
 };
 
 /// Windows that recur every week or every month. Windows that overlap or touch are united.

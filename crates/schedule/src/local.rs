@@ -7,7 +7,7 @@ use std::fmt;
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use dayshift_text::number;
 
-use crate::text::{diagnostic::Diagnostic, piece::Piece};
+use crate::text::{Diagnostic, Piece};
 
 /// Seconds of a day.
 pub(crate) const DAY: u32 = 86_400;

@@ -137,7 +137,7 @@ mod tests {
     use chrono::{DateTime, NaiveDateTime};
 
     use super::*;
-    use crate::{dates::TreatedDates, excluded_dates::ExcludedDates};
+    use crate::dates::{ExcludedDates, TreatedDates};
 
     fn next(times: &Times, local: Local) -> Option<Local> {
         searched(times, |search| search.nearest(local.after(), Toward::Later))

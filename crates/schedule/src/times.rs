@@ -13,11 +13,7 @@ use crate::{
     days::{ItemDays, MonthDays},
     local::{DAY, HOUR, Local, WallTime},
     month::{Page, Toward, has},
-    text::{
-        diagnostic::{Diagnostic, Grammar},
-        piece::Piece,
-        tokens::{TokenKind, Tokens},
-    },
+    text::{Diagnostic, Grammar, Piece, TokenKind, Tokens},
 };
 
 /// A list of local times.

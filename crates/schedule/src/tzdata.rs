@@ -10,10 +10,7 @@ use std::{
 };
 
 use crate::{
-    text::{
-        diagnostic::{Diagnostic, Proposal},
-        piece::Piece,
-    },
+    text::{Diagnostic, Piece, Proposal},
     zone::{Zone, ZoneFileError, ZoneRules},
 };
 

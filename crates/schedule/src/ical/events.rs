@@ -13,10 +13,9 @@ use dayshift_text::cut_chars;
 
 use crate::{
     ical::{
-        clocks::{DateValue, EventClock, EventClocks},
-        error::{Budget, CalendarError, CalendarReason},
+        Budget, CalendarError, CalendarReason,
         lines::{ContentLine, content_lines, parse_duration},
-        recurrence::Recurrence,
+        recurrence::{DateValue, EventClock, EventClocks, Recurrence},
     },
     local::Local,
     tzdata::Tzdata,

@@ -7,7 +7,7 @@ use chrono::{NaiveDate, TimeDelta};
 use dayshift_text::number;
 
 use crate::{
-    ical::error::{CalendarError, CalendarReason},
+    ical::{CalendarError, CalendarReason},
     local::{Local, day_number},
 };
 

@@ -10,7 +10,7 @@ use crate::{
     },
     days::NAMES,
     proposals::week::find_name,
-    text::{diagnostic::Proposal, piece::Piece, tokens::normalize_characters},
+    text::{Piece, Proposal, normalize_characters},
 };
 
 /// Whether text is cron.

@@ -8,7 +8,7 @@ use dayshift_text::{nearest, number};
 
 use crate::{
     days::{MonthDays, NAMES},
-    text::{diagnostic::Proposal, tokens::normalize_characters},
+    text::{Proposal, normalize_characters},
 };
 
 /// Words, and what they mean in an annotation; empty for words without meaning.
