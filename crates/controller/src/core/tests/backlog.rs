@@ -30,6 +30,7 @@ fn edit_that_thousands_inherit_delays_no_other_namespace() {
     }
     rig.respond_to_all();
     let most = rig.max_parsed();
-    assert!(most < 40 << 10, "{most} bytes were parsed in one step");
+    // Also the objects that were queued for a slot. All together have 8 MB.
+    assert!(most < 128 << 10, "{most} bytes were parsed in one step");
     assert!(most > 4 << 10);
 }
