@@ -7,6 +7,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_cluster::decode::StartFailure;
 use dayshift_schedule::Zone;
+use dayshift_workload::time_format::distance;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
@@ -306,18 +307,21 @@ impl View<'_> {
                 }
             }
             @if let Some(failure) = self.failure() {
-                p.failure role="status" { "The start fails: " (failure) }
+                div.failure role="status" {
+                    p { strong { "The start fails: " } (failure) }
+                    @if let Some(cause) = self.cause() { p { (cause) } }
+                }
             }
             dl {
                 @if let Some(opens) = status.opens.filter(|_| self.outcome != Outcome::Starting) {
-                    dt { "Opens" } dd { (self.time(opens)) }
+                    dt { "Opens" } dd { (self.time(opens)) " " (self.distance(opens)) }
                     dt { "Earlier" } dd { "Users who can run " code { "dayshift wake" } " for it can start it." }
                 }
                 @if let Some(until) = status.until {
-                    dt { "Awake until" } dd { (self.time(until)) }
+                    dt { "Awake until" } dd { (self.time(until)) " " (self.distance(until)) }
                 }
                 @if let Some(since) = status.since {
-                    dt { "Stopped since" } dd { (self.time(since)) }
+                    dt { "Stopped since" } dd { (self.time(since)) " " (self.distance(since)) }
                 }
                 @if let Some(contact) = &self.page.contact {
                     dt { "Contact" } dd { (contact) }
@@ -402,6 +406,24 @@ impl View<'_> {
         })
     }
 
+    /// The usual causes of a failure whose message is not shown.
+    fn cause(&self) -> Option<&'static str> {
+        match &*self.status.failure.as_ref()?.reason {
+            "FailedCreate" => Some(
+                "Kubernetes cannot create its pods. A quota of the namespace or a policy might forbid them.",
+            ),
+            "ProgressDeadlineExceeded" => Some(
+                "Its pods are not ready in time. An image might be missing, or no node might have space for them.",
+            ),
+            _ => None,
+        }
+    }
+
+    /// `in 1 h 27 min`, which is right in every time zone.
+    fn distance(&self, at: DateTime<Utc>) -> Markup {
+        html! { span.small { (distance(at, self.now)) } }
+    }
+
     fn time(&self, at: DateTime<Utc>) -> Markup {
         html! { time datetime=(rfc3339(at, self.status.zone)) { (self.shown(at)) } }
     }
@@ -441,9 +463,9 @@ const STYLE: &str = "\
 body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif}\
 main{box-sizing:border-box;width:min(34rem,100% - 2rem);margin:1rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem}\
 h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.25}\
-p{margin:.5rem 0}.subject:first-child{margin-top:0}.subject,.small{color:var(--muted);font-size:.875rem;overflow-wrap:anywhere}.failure{color:var(--bad);overflow-wrap:anywhere}\
+p{margin:.5rem 0}.subject:first-child{margin-top:0}.subject,.small{color:var(--muted);font-size:.875rem;overflow-wrap:anywhere}.failure{margin:1rem 0;padding:.125rem 1rem;border-left:3px solid var(--bad);background:var(--page);border-radius:0 .5rem .5rem 0;overflow-wrap:anywhere}.failure strong{color:var(--bad)}\
 progress{width:100%;height:.75rem;accent-color:var(--mark)}\
-ol{padding-left:1.25rem}li.ready::marker{color:var(--mark)}li{overflow-wrap:anywhere}\
+ol{padding-left:1.25rem}li::marker{content:\"○  \";color:var(--muted)}li.ready::marker{content:\"✓  \";color:var(--mark)}li{overflow-wrap:anywhere}\
 form{margin:1.5rem 0 0}button{font:inherit;font-weight:600;padding:.5rem 1rem;color:var(--text);background:var(--page);border:1px solid var(--line);border-radius:.5rem;cursor:pointer}\
 button:hover{border-color:var(--muted)}button:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\
 dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1rem 0 0}dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}";
@@ -536,13 +558,14 @@ mod tests {
             "<progress max=\"20\" value=\"12\"",
             "12 s of about 20 s",
             "<li class=\"ready\">Dependency 1: ready</li><li>Replicas: 0 of 2 ready</li>",
-            "The start fails: FailedCreate.</p>",
-            "<dt>Awake until</dt><dd><time datetime=\"2026-11-25T16:27:00+09:00\">16:27 UTC+09:00</time></dd>",
+            "The start fails: </strong>FailedCreate.",
+            "Kubernetes cannot create its pods.",
+            "<time datetime=\"2026-11-25T16:27:00+09:00\">16:27 UTC+09:00</time> <span class=\"small\">in 1 h 27 min</span>",
             "<dt>Stopped since</dt><dd><time datetime=\"2026-11-24T19:00:00+09:00\">2026-11-24 19:00 UTC+09:00</time>",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        for part in ["<script", "web", "db", "quota", "http-equiv"] {
+        for part in ["<script", "web", "db", "exceeded", "http-equiv"] {
             assert!(!page.contains(part), "{part}: {page}");
         }
     }
@@ -596,11 +619,48 @@ mod tests {
             contact: Some("#platform".to_owned()),
             ..PageSettings::default()
         };
-        for (file, outcome, status) in [
-            ("starting.html", Outcome::Starting, starting),
-            ("closed.html", Outcome::Closed(OUT_OF_HOURS), closed),
+        let html = "<!DOCTYPE html><html lang=\"en\"><title>{{title}}</title><style>body{font:1rem sans-serif;color:#222;\
+            background:#fff}</style><main><h1>Shop: {{title}}</h1><p>{{message}}</p>{{details}}</main></html>";
+        let own = PageSettings {
+            template: Some(PageTemplate::parse(html).unwrap()),
+            ..settings.clone()
+        };
+        let program = Head {
+            accepts_json: true,
+            ..Head::default()
+        };
+        let browser = browser();
+        for (file, head, outcome, status, settings) in [
+            (
+                "starting.html",
+                &browser,
+                Outcome::Starting,
+                &starting,
+                &settings,
+            ),
+            (
+                "closed.html",
+                &browser,
+                Outcome::Closed(OUT_OF_HOURS),
+                &closed,
+                &settings,
+            ),
+            (
+                "template.html",
+                &browser,
+                Outcome::Starting,
+                &starting,
+                &own,
+            ),
+            (
+                "closed.json",
+                &program,
+                Outcome::Closed(OUT_OF_HOURS),
+                &closed,
+                &settings,
+            ),
         ] {
-            let (_, page) = body_of(&browser(), outcome, &status, &settings);
+            let (_, page) = body_of(head, outcome, status, settings);
             let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/waiting_pages");
             let path = format!("{directory}/{file}");
             if std::env::var_os("UPDATE_GOLDEN").is_some() {
