@@ -405,10 +405,10 @@ impl OverrideRequest {
         }
     }
 
-    /// The active override of the same kind that a command replaces.
+    /// The active override that a command replaces. One of another kind does not count as shortened.
     ///
     /// # Errors
-    /// If it ends later, unless the request may shorten it or `sync` wrote it.
+    /// If it is of the same kind and ends later, unless the request may shorten it or `sync` wrote it.
     pub(crate) fn replaced(
         &self,
         inputs: &Inputs,
@@ -426,7 +426,7 @@ impl OverrideRequest {
             return Ok(None);
         };
         let is_same_kind = mem::discriminant(&active) == mem::discriminant(&new);
-        if !is_same_kind || active.until() == new.until() {
+        if is_same_kind && active.until() == new.until() {
             return Ok(None);
         }
         let mut author = inputs.author(Origin::Own);
@@ -440,7 +440,7 @@ impl OverrideRequest {
             (Some(new), Some(active)) => new < active,
             (None, _) => false,
         };
-        let is_shortened = is_earlier && !author.is_sync();
+        let is_shortened = is_same_kind && is_earlier && !author.is_sync();
         if is_shortened && self.shorten == Shorten::Forbidden {
             return Err(RequestError::Shortens(format!("it is {words}")));
         }

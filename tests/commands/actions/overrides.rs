@@ -24,8 +24,8 @@ fn reports_success_after_the_controller_has_acted() {
         "
             wake deploy/web --until 2099-12-24T18:00+09:00 => awake until Thu 2099-12-24 18:00 JST, 0 -> 1 => woken
             wake deploy/web --until 2099-12-24T20:00+09:00 => awake until Thu 2099-12-24 20:00 JST, replicas 1; it was awake until Thu 2099-12-24 18:00 JST => woken
-            sleep deploy/web --until 2099-12-24T20:00+09:00 => asleep until Thu 2099-12-24 20:00 JST, 1 -> 0 => slept
-            pause deploy/web => paused, replicas 0; dayshift changes nothing until `dayshift resume deploy/web -n dev` => paused
+            sleep deploy/web --until 2099-12-24T20:00+09:00 => asleep until Thu 2099-12-24 20:00 JST, 1 -> 0; it was awake until Thu 2099-12-24 20:00 JST => slept
+            pause deploy/web => paused, replicas 0; it was asleep until Thu 2099-12-24 20:00 JST; dayshift changes nothing until `dayshift resume deploy/web -n dev` => paused
         "
     ) {
         let ran = cluster.dayshift(&words(command));

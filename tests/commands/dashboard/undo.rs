@@ -1,4 +1,4 @@
-//! Undo of an action that extended or shortened an override: the former override begins again.
+//! Undo of an action that extended, shortened or replaced an override: the former override begins again.
 
 use chrono::{DateTime, Utc};
 
@@ -9,8 +9,8 @@ use super::{
 use crate::fake_server::{Cluster, Controller};
 use crate::program::wait_until;
 
-fn ends(cluster: &Cluster) -> Option<DateTime<Utc>> {
-    let text = cluster.annotation("web", "wake-until")?;
+fn ends(cluster: &Cluster, key: &str) -> Option<DateTime<Utc>> {
+    let text = cluster.annotation("web", key)?;
     Some(text.parse().unwrap())
 }
 
@@ -47,14 +47,16 @@ fn acted(served: &Served, preview: &Page, last: &[(&str, &str)]) -> String {
 fn undo_restores_the_former_end_and_reason() {
     let shorten = [("shorten", "yes")];
     // The former override, the action, and whether its undo ends the override earlier.
-    for (former, action, last, is_earlier) in [
-        ("5h", "9h", &[][..], true),
-        ("9h", "1h", &shorten[..], false),
+    for (command, former, action, last, is_earlier) in [
+        ("wake", "5h", "9h", &[][..], true),
+        ("wake", "9h", "1h", &shorten[..], false),
+        ("sleep", "5h", "1h", &[], false),
     ] {
+        let key = format!("{command}-until");
         let cluster = cluster();
         let _controller = Controller::on(&cluster);
         let args = [
-            "wake",
+            command,
             "deploy/web",
             "--for",
             former,
@@ -62,7 +64,7 @@ fn undo_restores_the_former_end_and_reason() {
             "load test",
         ];
         assert_eq!(cluster.dayshift(&args).status, 0);
-        let before = ends(&cluster);
+        let before = ends(&cluster, &key);
         let served = Served::of(&cluster, &[]);
         let seen = || {
             served
@@ -72,7 +74,7 @@ fn undo_restores_the_former_end_and_reason() {
         };
         wait_until("seen", seen);
         let plan = woken(&served, action, last);
-        assert_ne!(ends(&cluster), before);
+        assert_ne!(ends(&cluster, &key), before);
         let result = served.page(&format!("/result/{plan}"));
         assert_contains!(result.text(), "Undo: 1 former override again");
         let seen = || {
@@ -96,7 +98,7 @@ fn undo_restores_the_former_end_and_reason() {
         );
         let last = if is_earlier { &shorten[..] } else { &[] };
         acted(&served, &preview, last);
-        assert_eq!(ends(&cluster), before, "{former} {action}");
+        assert_eq!(ends(&cluster, &key), before, "{command} {former} {action}");
         let reason = cluster.annotation("web", "reason");
         assert_eq!(reason.as_deref(), Some("load test"));
     }
