@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     Query,
     decode::WithManagers,
@@ -16,7 +16,7 @@ use dayshift_cluster::{
 use dayshift_operations::{
     DefaultsOwner, OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Restore,
     Selection, Shorten, action_text, annotations_text, changed_since, gitops_manager,
-    replaced_text, synced_text,
+    replaced_text, status::distance, synced_text,
 };
 use dayshift_text::counted;
 use dayshift_workload::{
@@ -153,6 +153,11 @@ async fn plan_override(
     };
     let not = asked.operation.failure();
     let end = |command: OverrideCommand| command.begun().and_then(Override::until);
+    let distance_to = |end: Option<DateTime<Utc>>| {
+        end.map_or_else(String::new, |end| {
+            format!(", {}", distance(end, request.now))
+        })
+    };
     let mut parsed = asked.parsed.iter();
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
@@ -161,6 +166,7 @@ async fn plan_override(
         let (mut change, ends) = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => {
                 let text = action_text(outcome.command, outcome.zone, request.now)
+                    + &distance_to(end(outcome.command))
                     + &replaced_text(outcome.replaced.as_ref());
                 let written = annotations_text(&outcome.annotations, &request.prefix);
                 let change = PreviewedChange {
@@ -213,7 +219,8 @@ async fn plan_override(
                     .others
                     .extend(unreadable.map(|problem| format!("{name}: {problem}")));
                 planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
-                let text = format!("{what}: {all}{replaced}{kept}");
+                let distance = distance_to(end(outcome.command));
+                let text = format!("{what}{distance}: {all}{replaced}{kept}");
                 let written = annotations_text(&outcome.annotations, &request.prefix);
                 let affected = outcome.affected.iter().map(|workload| &workload.now);
                 let counts = affected.filter_map(|now| {

@@ -196,7 +196,7 @@ mod tests {
             still: true,
             namespace: Some("a&b=c".into()),
             kind: Some("Deployment".into()),
-            state: Some("left down".into()),
+            state: Some("left stopped".into()),
             text: Some("<script>\"é".into()),
             label: Some("app in (web,api),!tier".into()),
             team: Some("team=payments".into()),

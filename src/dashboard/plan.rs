@@ -227,6 +227,14 @@ impl PreviewedChange {
         }
     }
 
+    /// The name with the kind unless it is a Deployment, for example `dev/sts/db`.
+    pub(crate) fn full_name(&self) -> String {
+        match &self.subject {
+            ChangeSubject::Workload(observed) => observed.object.full_name(),
+            ChangeSubject::Namespace(..) => self.name(),
+        }
+    }
+
     /// The workload, unless the change is one of a Namespace.
     pub(crate) fn workload(&self) -> Option<&WorkloadRef> {
         match &self.subject {

@@ -310,9 +310,9 @@ impl Row {
         match self.status.phase {
             _ if self.status.has_problem() => Situation::NeedsAttention,
             Some(Phase::Running) => Situation::Running,
-            Some(Phase::Stopped) => Situation::Asleep,
-            Some(Phase::Woken) => Situation::AwakeManually,
-            Some(Phase::Slept) => Situation::AsleepManually,
+            Some(Phase::Stopped) => Situation::Stopped,
+            Some(Phase::Woken) => Situation::Awake,
+            Some(Phase::Slept) => Situation::Asleep,
             Some(Phase::Paused) => Situation::Paused,
             Some(Phase::Adopted) | None => Situation::NotBegun,
         }
@@ -357,9 +357,9 @@ impl Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Situation {
     Running,
-    AwakeManually,
+    Awake,
+    Stopped,
     Asleep,
-    AsleepManually,
     Paused,
     NeedsAttention,
     NotBegun,
@@ -368,9 +368,9 @@ pub(super) enum Situation {
 impl Situation {
     pub(super) const ALL: [Self; 7] = [
         Self::Running,
-        Self::AwakeManually,
+        Self::Awake,
+        Self::Stopped,
         Self::Asleep,
-        Self::AsleepManually,
         Self::Paused,
         Self::NeedsAttention,
         Self::NotBegun,
@@ -379,9 +379,9 @@ impl Situation {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
-            Self::AwakeManually => "awake by override",
-            Self::Asleep => "asleep by schedule",
-            Self::AsleepManually => "asleep by override",
+            Self::Awake => "awake by override",
+            Self::Stopped => "stopped by schedule",
+            Self::Asleep => "asleep by override",
             Self::Paused => "paused",
             Self::NeedsAttention => "needs attention",
             Self::NotBegun => "not acted on yet",
@@ -392,9 +392,9 @@ impl Situation {
     pub(super) const fn slug(self) -> &'static str {
         match self {
             Self::Running => "is-running",
-            Self::AwakeManually => "is-awake",
+            Self::Awake => "is-awake",
+            Self::Stopped => "is-stopped",
             Self::Asleep => "is-asleep",
-            Self::AsleepManually => "is-asleep-manually",
             Self::Paused => "is-paused",
             Self::NeedsAttention => "needs-attention",
             Self::NotBegun => "not-begun",
@@ -404,11 +404,11 @@ impl Situation {
     pub(super) const fn explanation(self) -> &'static str {
         match self {
             Self::Running => "Its schedule has started it, and it runs until the next stop.",
-            Self::AwakeManually => "A user woke it outside of its schedule (wake).",
-            Self::Asleep => "Its schedule has stopped it, until the next start.",
-            Self::AsleepManually => "A user put it to sleep, although its schedule would run it.",
+            Self::Awake => "A user woke it outside of its schedule (wake).",
+            Self::Stopped => "Its schedule has stopped it, until the next start.",
+            Self::Asleep => "A user put it to sleep, although its schedule would run it.",
             Self::Paused => "A user paused the schedule: nothing starts or stops it.",
-            Self::NeedsAttention => "An error or a warning: see the problems above.",
+            Self::NeedsAttention => "An error or a warning, with its fix under Problems.",
             Self::NotBegun => "dayshift acts at its next start or stop for the first time.",
         }
     }

@@ -65,6 +65,14 @@ impl Action {
         }
     }
 
+    /// The action on this many replicas: `scale from 10 to 5`, or else the same as [`Display`](fmt::Display).
+    pub fn text_from(self, current: u32) -> String {
+        match self {
+            Self::Scale(count) if count != current => format!("scale from {current} to {count}"),
+            _ => self.to_string(),
+        }
+    }
+
     /// If actions coincide, the highest rank applies.
     const fn rank(self) -> u64 {
         match self {

@@ -28,6 +28,15 @@ named_enum! {
 }
 
 impl Phase {
+    /// The word in text: `awake` and `asleep`. The label has `woken` and `slept`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Woken => "awake",
+            Self::Slept => "asleep",
+            _ => self.name(),
+        }
+    }
+
     /// Whether the last change was a start. Then a count of 0 was set by a user.
     pub const fn follows_a_start(self) -> bool {
         matches!(self, Self::Running | Self::Woken)

@@ -151,7 +151,10 @@ impl SandboxPage {
     /// For example `next stop Mon 19:00`.
     fn coming(&self, event: &TimelineEvent) -> String {
         match event.next {
-            Some(Boundary { at, action }) => format!("next {action} {}", self.clock(event, at)),
+            Some(Boundary { at, action }) => {
+                let action = action.text_from(event.to.get());
+                format!("next {action} {}", self.clock(event, at))
+            }
             None => "no further boundary".to_owned(),
         }
     }

@@ -336,7 +336,7 @@ const COLUMNS: [StatusColumn; 16] = [
     column("READY", IfKnown, LeftOut(5), |status, _| {
         status.ready().into()
     }),
-    column("LAST", Always, Stays, |status, _| last(status)),
+    column("STATE", Always, Stays, |status, _| state(status)),
     column("SINCE", WithValue, LeftOut(1), |status, now| {
         status
             .since
@@ -460,7 +460,7 @@ fn columns(is_shown: impl Fn(usize, ColumnVisibility) -> bool) -> Vec<usize> {
 }
 
 /// The state: the last transition, or a more urgent condition.
-fn last(status: &WorkloadStatus) -> Cell {
+fn state(status: &WorkloadStatus) -> Cell {
     let paint = match (status.condition, status.phase) {
         (ScheduleStatus::Rejected, _) => Paint::Red,
         (ScheduleStatus::Removed, _) | (_, None | Some(Phase::Paused)) => Paint::Yellow,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use dayshift_operations::{AnnotatedWorkload, Shorten};
 use dayshift_text::counted;
-use dayshift_workload::{Key, WorkloadRef, events::Condition, savings::Bill};
+use dayshift_workload::{Key, Replicas, WorkloadRef, events::Condition, savings::Bill};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::page::{Kind, Page, badge, first_of, others, safe, said, table};
@@ -189,8 +189,8 @@ impl Page<'_> {
                                     th scope="row" { (alike.names()) }
                                     td.countdown {
                                         @match change.counts {
-                                            Some((before, after)) if before == after => { "stays " (after) }
-                                            Some((before, after)) => { (before) " → " (after) }
+                                            Some((before, after)) if before == after => { "stays at " (replicas(after)) }
+                                            Some((before, after)) => { (before) " → " (replicas(after)) }
                                             None => {}
                                         }
                                     }
@@ -273,9 +273,12 @@ impl Page<'_> {
                     ". This page reloads by itself."
                 } @else if errors > 0 {
                     (counted(errors, "error")) "."
-                } @else { "No error." }
+                } @else { "Without errors." }
             }
             (lines_of(progress.lines.iter().filter(|line| line.is_error), MAX_GROUPS))
+            @if progress.phase == PlanPhase::Done {
+                (self.readiness(plan))
+            }
             @if errors < progress.lines.len() {
                 details {
                     summary {
@@ -285,7 +288,6 @@ impl Page<'_> {
                 }
             }
             @if progress.phase == PlanPhase::Done {
-                (self.readiness(plan))
                 (self.undo(plan))
                 (self.undo_schedule(plan))
             }
@@ -414,6 +416,14 @@ impl Page<'_> {
     }
 }
 
+/// `10 replicas`
+fn replicas(count: Replicas) -> String {
+    counted(
+        usize::try_from(count.get()).unwrap_or(usize::MAX),
+        "replica",
+    )
+}
+
 /// The first lines of a result.
 fn lines_of<'l>(lines: impl Iterator<Item = &'l ResultLine> + Clone, limit: usize) -> Markup {
     html! {
@@ -465,11 +475,11 @@ impl<'c> AlikeChanges<'c> {
         let all = [self.first].into_iter().chain(self.others.iter().copied());
         html! {
             @if self.len() <= MAX_ALIKE {
-                @for change in all { div { (safe(&change.name())) } }
+                @for change in all { div { (safe(&change.full_name())) } }
             } @else {
                 details {
                     summary { (counted(self.len(), "workload")) }
-                    @for change in all { div { (safe(&change.name())) } }
+                    @for change in all { div { (safe(&change.full_name())) } }
                 }
             }
         }

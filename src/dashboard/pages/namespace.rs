@@ -12,8 +12,7 @@ use maud::{Markup, html};
 
 use super::{object::Events, overview::by_state, savings::held_down};
 use crate::dashboard::pages::page::{
-    Kind, Page, badge, commands, namespace_path, next, others, path, safe, section, state_word,
-    table, time,
+    Kind, Page, badge, commands, namespace_path, next, others, path, safe, section, table, time,
 };
 use crate::dashboard::{
     params::Params,
@@ -144,10 +143,15 @@ impl Page<'_> {
             (self.overrides_of(&rows))
             (self.workloads_of(name, &rows, &timeline.link("/timeline")))
             (self.coming(&rows, &self.outlook(&rows)))
-            (self.inherited_by(&rows))
             (self.events_of_namespace(name, events))
             (self.notes(&rows))
-            (self.commands_of(name))
+            section aria-label="Details" {
+                details.more {
+                    summary { "Details: inherited defaults, commands" }
+                    (self.inherited_by(&rows))
+                    (self.commands_of(name))
+                }
+            }
         };
         self.shell(&kind, &content)
     }
@@ -244,7 +248,7 @@ impl Page<'_> {
 
     fn override_of(&self, over: Override, row: &Row) -> Markup {
         html! {
-            (state_word(over.phase().name()))
+            (over.phase().word())
             @if let Some(until) = over.until() {
                 " until " (time(until, self.zone_of(row), self.view.now))
             }

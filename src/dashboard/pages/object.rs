@@ -19,7 +19,7 @@ use crate::dashboard::{
     pages::{
         page::{
             Kind, Page, badge, commands, namespace_crumbs, next, path, safe, safe_lines, said,
-            section, state_word, table, time,
+            section, table, time,
         },
         week::{Week, day_name, legend, midnight, patterns},
     },
@@ -131,7 +131,7 @@ impl Page<'_> {
                     @if let Some((origin, over)) = status.active_override {
                         dt { "Override" }
                         dd {
-                            (state_word(over.phase().name()))
+                            (over.phase().word())
                             @if let Some(until) = over.until() { " until " (at(until)) }
                             @if origin == Origin::Team {
                                 ", written in the ConfigMap " (TEAM_CONFIG_MAP)
@@ -180,7 +180,7 @@ impl Page<'_> {
                 p {
                     "This week the schedule saves " strong { (format!("{percent:.0} %")) } " of "
                     (short_number(week.used.replica_hours + week.saved.replica_hours))
-                    " replica-hours: " (Bill::new(week.saved, None)) "."
+                    " replica-hours: " (Bill::new(week.saved, self.price)) "."
                 }
             } @else if row.status.condition == ScheduleStatus::Rejected {
                 p.far { "Nothing is counted while its schedule is rejected." }
@@ -202,11 +202,11 @@ impl Page<'_> {
         let largest = plan.runs.map_or(1, Replicas::get);
         html! {
             section aria-labelledby="days" {
-                h2 id="days" { "Two weeks" }
-                p {
-                    "The schedule from now on, in the time zone " (zone.name()) ". "
+                div.heading {
+                    h2 id="days" { "Two weeks" }
                     (self.edit_link(row))
                 }
+                p.far { "The schedule from now on, in the time zone " (zone.name()) "." }
                 (patterns())
                 div.scroll tabindex="0" role="group" aria-labelledby="days" {
                     table.timeline {

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use dayshift_manifest::plan::CountedWith;
 use dayshift_operations::status::{ScheduleStatus, distance, short_time};
-use dayshift_schedule::Action;
 use dayshift_text::counted;
 use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::{
-    page::{Kind, Page, first_of, safe, section, state_word, table, time},
+    page::{Kind, Page, first_of, safe, section, table, time},
     savings::held_down,
 };
 use crate::dashboard::{
@@ -170,8 +169,11 @@ impl Page<'_> {
                 h2 id="states" { "What runs now" }
                 svg.stack viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
                     @for (situation, count, from, until) in &segments {
-                        path class=(situation.slug()) d={ "M" (from) " 0H" (until) "V24H" (from) "z" } {
-                            title { (count) " " (situation.name()) ": " (situation.explanation()) }
+                        // The links below the bar are those for the keyboard.
+                        a href=(self.of_state(situation.slug(), namespace)) tabindex="-1" {
+                            path class=(situation.slug()) d={ "M" (from) " 0H" (until) "V24H" (from) "z" } {
+                                title { (count) " " (situation.name()) ": " (situation.explanation()) }
+                            }
                         }
                     }
                 }
@@ -194,7 +196,7 @@ impl Page<'_> {
                     }
                 }
                 @if namespace.is_some() {
-                    p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
+                    p { "Stopped by schedules now: " (held_down(rows.iter().copied(), self.price)) "." }
                 }
             }
         }
@@ -217,10 +219,7 @@ impl Page<'_> {
         for &row in rows {
             if let Some(at) = row.status.next.filter(|at| *at > now) {
                 let action = match (row.status.next_action, row.status.phase) {
-                    (Some(Action::Scale(count)), _) => {
-                        format!("scale {} → {count}", row.status.replicas)
-                    }
-                    (Some(action), _) => action.to_string(),
+                    (Some(action), _) => action.text_from(row.status.replicas.get()),
                     (None, Some(Phase::Paused)) => "end of a pause".to_owned(),
                     (None, Some(Phase::Woken)) => "end of a wake".to_owned(),
                     (None, Some(Phase::Slept)) => "end of a sleep".to_owned(),
@@ -285,9 +284,7 @@ const fn last_action(phase: Option<Phase>) -> &'static str {
 pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'static str, usize> {
     let mut by_state = BTreeMap::new();
     for row in rows {
-        *by_state
-            .entry(state_word(row.status.state_name()))
-            .or_default() += 1;
+        *by_state.entry(row.status.state_name()).or_default() += 1;
     }
     by_state
 }

@@ -327,8 +327,11 @@ fn document(
     page.into_string()
 }
 
-/// The title of a page, without the namespace that the breadcrumb before it shows.
+/// The title of a page, without the namespace or the word that the breadcrumb before it shows.
 fn without_namespace<'a>(kind: &Kind<'a>) -> &'a str {
+    if let Some(namespace) = kind.title.strip_prefix("namespace/") {
+        return namespace;
+    }
     let namespace = kind.crumbs.last().map(|(_, name)| &**name);
     let name = namespace.and_then(|name| kind.title.strip_prefix(name));
     name.and_then(|name| name.strip_prefix('/'))
@@ -414,7 +417,7 @@ pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> M
             (what) (time(at, zone, now)) " "
             span.far { (distance(at, now)) (then) }
         } @else {
-            span.far { "nothing" }
+            span.far { "none" }
         }
     }
 }
@@ -452,25 +455,16 @@ pub(super) fn commands(commands: &[String]) -> Markup {
 
 /// The state of a workload as a colored word.
 pub(super) fn badge(status: &WorkloadStatus) -> Markup {
-    let word = state_word(status.state_name());
+    let word = status.state_name();
     let class = match word {
         "error" => "badge bad",
-        "left down" | "unseen" => "badge warn",
+        "left stopped" | "unseen" => "badge warn",
         "running" | "awake" => "badge up",
         "stopped" | "asleep" => "badge down",
         "paused" => "badge held",
         _ => "badge",
     };
     html! { span class=(class) { (word) } }
-}
-
-/// The word for a value of the state label: `awake` for `woken`, and `asleep` for `slept`.
-pub(super) fn state_word(name: &str) -> &str {
-    match name {
-        "woken" => "awake",
-        "slept" => "asleep",
-        name => name,
-    }
 }
 
 impl Page<'_> {

@@ -4,7 +4,7 @@ use dayshift_text::counted;
 use maud::{Markup, html};
 
 use crate::dashboard::pages::page::{self, Page, first_of, said};
-use crate::dashboard::view::{Level, Row, RowFinding};
+use crate::dashboard::view::{Level, Row, RowFinding, Situation};
 
 /// The maximum number of causes, and of messages with the same cause.
 const MAX_CAUSES: usize = 12;
@@ -58,7 +58,7 @@ impl Page<'_> {
                 } @else {
                     (self.causes(&groups))
                     p {
-                        a href=(self.of_state("problem", namespace)) {
+                        a href=(self.of_state(Situation::NeedsAttention.slug(), namespace)) {
                             @if workloads == 1 { "Show the workload" } @else { "Show all " (workloads) " workloads" }
                         }
                     }

@@ -99,13 +99,12 @@ impl Page<'_> {
         };
         html! {
             p.large {
-                strong { (number.trim()) } " "
+                strong { (number.trim()) " saved" } " "
                 span {
-                    "saved"
                     @if price.is_some() {
-                        @if let Some(percent) = percent { " (" (percent) " of the replica-hours)" }
-                    } @else { " of the replica-hours" }
-                    " " (whose) ", "
+                        @if let Some(percent) = percent { (percent) " " }
+                    }
+                    "of the replica-hours " (whose) ", "
                     @if account.is_counted {
                         @match account.days.len() {
                             1 => "today",
@@ -113,9 +112,9 @@ impl Page<'_> {
                         }
                     } @else {
                         strong { "estimate" } " for this week from the schedules"
-                    }
-                    @if let [(first, _), .., (last, _)] = &*account.days {
-                        ", " (first.format("%-d %b")) " to " (last.format("%-d %b"))
+                        @if let [(first, _), .., (last, _)] = &*account.days {
+                            ", " (first.format("%-d %b")) " to " (last.format("%-d %b"))
+                        }
                     }
                 }
             }
@@ -124,11 +123,14 @@ impl Page<'_> {
 
     fn top(&self, outlook: &Outlook<'_>, price: Option<&Price>) -> Markup {
         let saving = outlook.by_namespace.iter();
-        let saving = saving.filter(|(_, share)| share.saved.replica_hours > 0.0);
-        let top: Vec<_> = saving.take(TOP).collect();
-        let largest = top
-            .first()
-            .map_or(1.0, |(_, share)| share.saved.replica_hours);
+        let size = |share: &Share| match price {
+            Some(price) => price.cost(&share.saved),
+            None => share.saved.replica_hours,
+        };
+        let mut top: Vec<_> = saving.filter(|(_, share)| size(share) > 0.0).collect();
+        top.sort_by(|(_, one), (_, other)| size(other).total_cmp(&size(one)));
+        top.truncate(TOP);
+        let largest = top.first().map_or(1.0, |(_, share)| size(share));
         html! {
             @if !top.is_empty() {
                 h3 { "This week by namespace, from the schedules" }
@@ -137,7 +139,7 @@ impl Page<'_> {
                         li {
                             (self.link_to_namespace(name))
                             svg.share viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
-                                path d={ "M0 0H" (format!("{:.0}", 100.0 * share.saved.replica_hours / largest)) "V10H0z" } {}
+                                path d={ "M0 0H" (format!("{:.0}", 100.0 * size(share) / largest)) "V10H0z" } {}
                             }
                             span { (amount(&share.saved, price)) }
                             span.far { (format!("{:.0} %", share.percent().unwrap_or_default())) }

@@ -14,7 +14,7 @@ use crate::dashboard::view::Row;
 use dayshift_manifest::plan::PlannedState;
 
 impl Page<'_> {
-    /// `Asleep because it is Saturday (Mon-Fri 09:00-19:00, Europe/Berlin). Starts Monday 09:00, in 2 d 6 h.`
+    /// `Stopped because it is Saturday (Mon-Fri 09:00-19:00, Europe/Berlin). Starts Monday 09:00, in 2 d 6 h.`
     pub(super) fn sentence(&self, row: &Row, today: Option<&Week>) -> Markup {
         let status = &row.status;
         let zone = self.zone_of(row);
@@ -48,7 +48,7 @@ impl Page<'_> {
                             requires" (schedule(row)) "."
                     }
                     (_, Some(Phase::Stopped), _) => {
-                        strong { "Asleep" } " because " (why()) (schedule(row)) "."
+                        strong { "Stopped" } " because " (why()) (schedule(row)) "."
                     }
                     (_, Some(Phase::Running), _) => {
                         strong { "Running" } " because " (why()) (schedule(row)) "."
@@ -69,7 +69,8 @@ impl Page<'_> {
                     @let next = match status.next_action {
                         Some(Action::Start) => "Starts ".to_owned(),
                         Some(Action::Stop) => "Stops ".to_owned(),
-                        Some(Action::Scale(count)) => format!("Scales to {count} "),
+                        Some(Action::Scale(count)) if count == status.replicas.get() => format!("Scales to {count} "),
+                        Some(Action::Scale(count)) => format!("Scales from {} to {count} ", status.replicas),
                         None => "Changes ".to_owned(),
                     };
                     " " (next) (self.day_and_time(at, zone)) ", " (distance(at, self.view.now)) "."
@@ -106,7 +107,9 @@ impl Page<'_> {
         let today = self.view.now.with_timezone(&zone).date_naive();
         let days = (local.date_naive() - today).num_days();
         let text = match days {
-            0 => local.format(time_of_day(&local)).to_string(),
+            0 => local
+                .format(&format!("at {}", time_of_day(&local)))
+                .to_string(),
             1..=6 => local
                 .format(&format!("%A {}", time_of_day(&local)))
                 .to_string(),

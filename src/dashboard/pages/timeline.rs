@@ -20,18 +20,17 @@ const ROWS: usize = 50;
 /// The maximum number of suggested names. Users can enter others.
 const MAX_OFFERED: usize = 500;
 /// The states to filter by.
-const STATES: [&str; 11] = [
-    "problem",
+const STATES: [&str; 10] = [
     "error",
     "reverted",
     "running",
     "stopped",
-    "woken",
-    "slept",
+    "awake",
+    "asleep",
     "paused",
     "adopted",
     "unseen",
-    "left down",
+    "left stopped",
 ];
 /// Plans are not computed further ahead.
 const MAX_DAYS: u64 = 366 * 100;
@@ -131,7 +130,6 @@ impl Page<'_> {
         };
         let is_in_state = match state.as_deref() {
             None => true,
-            Some("problem") => row.status.has_problem(),
             Some("reverted") => row.is_reverted(),
             Some(state) => row.status.state_name() == state || row.situation().slug() == state,
         };
@@ -255,7 +253,7 @@ impl Page<'_> {
                             @let slug = situation.slug();
                             option value=(slug) selected[params.state.as_deref() == Some(slug)] { (situation.name()) }
                         }
-                        optgroup label="by the state label" {
+                        optgroup label="with or without problems" {
                             @for state in STATES {
                                 option value=(state) selected[params.state.as_deref() == Some(state)] { (state) }
                             }
@@ -333,9 +331,9 @@ impl Page<'_> {
                 table.timeline {
                     thead {
                         tr {
-                            @if columns.checkboxes { td { span.hidden { "Ticked" } } }
+                            @if columns.checkboxes { td { span.hidden { "Selected" } } }
                             th scope="col" { (self.sort_link(Sort::Name, "Workload")) }
-                            th scope="col" { (self.sort_link(Sort::State, "State")) }
+                            th scope="col" { (self.sort_link(Sort::State, "State, replicas")) }
                             th scope="col" { (self.sort_link(Sort::Next, "Next")) }
                             @if columns.schedules { th scope="col" { "Schedule" } }
                             th.week scope="col" {

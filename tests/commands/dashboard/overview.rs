@@ -175,7 +175,7 @@ fn the_next_changes_show_the_counts_before_and_after_a_scale() {
     cluster.deployment("web", 2, &[("scale", &at.to_string())]);
     let page = Served::of(&cluster, &[]).page("/");
     let changes: Vec<_> = with_class(&page, "boundary");
-    assert_eq!(changes[0].text, "scale 2 → 5");
+    assert_eq!(changes[0].text, "scale from 2 to 5");
     let scale = with_class(&page, "scale");
     assert_eq!(scale[0].text, "1200", "replica-hours of a day");
     assert_eq!(scale[1].text, "505", "replicas of half an hour");
@@ -281,7 +281,7 @@ fn the_page_of_a_workload_begins_with_a_sentence() {
     let page = served.page("/object/dev/deploy/web");
     let lead = page.all("p").find(|it| it.has_class("lead")).unwrap();
     let expected = format!(
-        "Asleep because it is {} ({hours}, UTC). Starts ",
+        "Stopped because it is {} ({hours}, UTC). Starts ",
         now.format("%A")
     );
     assert_starts_with!(lead.text, expected);

@@ -51,7 +51,11 @@ fn json(cluster: &Cluster, args: &[&str]) -> Value {
 /// The name on the pages for a state of `status`.
 fn state_of(workload: &Value) -> &str {
     match &workload["error"] {
-        Value::Null => workload["state"].as_str().unwrap_or("left down"),
+        Value::Null => match workload["state"].as_str().unwrap_or("left stopped") {
+            "woken" => "awake",
+            "slept" => "asleep",
+            state => state,
+        },
         _ => "error",
     }
 }
@@ -95,16 +99,15 @@ fn the_pages_agree_with_status_and_plan() {
     for workload in workloads {
         let name = workload["name"].as_str().unwrap();
         let (badge, next, words) = row(&timeline, name);
-        let word = match state_of(workload) {
-            "woken" => "awake",
-            "slept" => "asleep",
-            state => state,
-        };
-        assert_eq!(badge.text, word, "{name}");
+        assert_eq!(badge.text, state_of(workload), "{name}");
         let shown = next.map(|it| time(it.attribute("datetime").unwrap()));
         assert_eq!(shown, workload["next"].as_str().map(time), "{name}");
         if let Some(action) = workload["nextAction"].as_str() {
-            assert!(words.starts_with(action), "{name}: {words}");
+            let action = match action.strip_prefix("scale to ") {
+                Some(count) => format!("scale from {} to {count}", workload["replicas"]),
+                None => action.to_owned(),
+            };
+            assert!(words.starts_with(&action), "{name}: {words}");
         }
 
         let page = served.page(&format!("/object/dev/deploy/{name}"));
@@ -140,7 +143,7 @@ fn the_pages_agree_with_status_and_plan() {
             "{name} is not among the warnings of the overview"
         );
     }
-    for state in ["running", "woken", "slept", "paused", "error"] {
+    for state in ["running", "awake", "asleep", "paused", "error"] {
         let page = served.page(&format!("/timeline?state={state}"));
         let rows = page
             .all("tr")
@@ -249,7 +252,7 @@ fn a_filter_selects_workloads() {
         ("namespace=other", vec![]),
         ("kind=StatefulSet", vec![]),
         ("kind=Deployment&q=always", vec!["always"]),
-        ("state=problem", vec!["broken", "left"]),
+        ("state=needs-attention", vec!["broken", "left"]),
     ] {
         let page = served.page(&format!("/timeline?{query}"));
         let names: Vec<_> = page

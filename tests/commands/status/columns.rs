@@ -26,7 +26,7 @@ fn shows_the_count_beside_a_larger_saved_count() {
     let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
     let mut lines = ran.out.lines();
     let heading = lines.next().unwrap();
-    let ends = heading.find("LAST").unwrap();
+    let ends = heading.find("STATE").unwrap();
     let begins = heading.find("REPLICAS").unwrap();
     assert_lacks!(heading, "SAVED");
     let counts = lines.by_ref().take_while(|it| !it.is_empty());

@@ -62,7 +62,7 @@ fn reports_an_unreadable_kind_and_shows_the_others() {
     cluster.deployment("left", 0, &[]);
     state(&cluster, "left", &[("saved-replicas", "5")]);
     let ran = cluster.dayshift(&["status"]);
-    ran.assert_out("left down");
+    ran.assert_out("left stopped");
     assert_eq!(ran.status, 3);
 }
 

@@ -382,7 +382,7 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     let cluster = evening();
     cluster.deployment("new", 1, OFFICE);
     let ran = cluster.dayshift(&["status"]);
-    assert_starts_with!(ran.out, "NAMESPACE   NAME   REPLICAS   LAST     NEXT\n");
+    assert_starts_with!(ran.out, "NAMESPACE   NAME   REPLICAS   STATE    NEXT\n");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn reports_a_removed_schedule_above_0() {
     cluster.deployment("web", 1, &[]);
     state(&cluster, "web", &[("saved-replicas", "5")]);
     let ran = cluster.dayshift(&["status"]);
-    ran.assert_out("left down");
+    ran.assert_out("left stopped");
     assert_eq!(ran.status, 1);
 }
 

@@ -320,10 +320,10 @@ impl WorkloadStatus {
     /// The next action as text before and after its time: `wake ends 22:00, runs on`.
     pub fn next_text(&self) -> (String, &'static str) {
         match (self.next_action, self.phase, self.replicas) {
-            (Some(action), ..) if self.next_unless.is_some() => {
+            (Some(action), ..) => {
+                let action = action.text_from(self.replicas.get());
                 (format!("{action} "), self.next_unless.unwrap_or_default())
             }
-            (Some(action), ..) => (format!("{action} "), ""),
             (None, Some(Phase::Woken), Replicas::ZERO) => ("wake ends ".to_owned(), ", stays at 0"),
             (None, Some(Phase::Woken), _) => ("wake ends ".to_owned(), ", runs on"),
             (None, ..) => (String::new(), ""),
@@ -501,9 +501,9 @@ impl WorkloadStatus {
     pub const fn state_name(&self) -> &'static str {
         match (self.condition, self.phase) {
             (ScheduleStatus::Rejected, _) => "error",
-            (ScheduleStatus::Removed, _) => "left down",
+            (ScheduleStatus::Removed, _) => "left stopped",
             (_, None) => "unseen",
-            (_, Some(phase)) => phase.name(),
+            (_, Some(phase)) => phase.word(),
         }
     }
 
