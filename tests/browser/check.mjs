@@ -1,19 +1,18 @@
 // Checks every page at three widths, light and dark: axe-core reports no violation, no page is wider than the screen,
 // and the browser logs no error. `node check.mjs [PROGRAM [PART]]`
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Chromium } from "./chromium.mjs";
 import { deployment, serveApi } from "./api.mjs";
+import { checkContents, checkEvening } from "./contents.mjs";
+import { SCHEMES, WIDTHS, audit, checkAtEachWidth, count, expect, expectShown, inspect, problems } from "./report.mjs";
+import { checkResults } from "./results.mjs";
 import { serve, start } from "./sandbox.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../..");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const WIDTHS = [390, 1280, 2560];
-const SCHEMES = ["light", "dark"];
 const PAGES = [
   "/?refresh=off",
   "/timeline",
@@ -52,41 +51,6 @@ const SHOWN = {
 };
 const [program = join(root, "target/debug/dayshift"), onlyPart] = process.argv.slice(2);
 
-const problems = [];
-
-/** Checks the open page with axe-core, and that it is not wider than the screen. */
-async function audit(tab, place) {
-  await tab.evaluate(`for (const it of document.querySelectorAll("details")) it.open = true`);
-  await tab.evaluate(AXE);
-  const { violations, passes } = await tab.evaluate(`axe.run(document).then((it) =>
-    ({ violations: it.violations, passes: it.passes.length }))`);
-  if (passes < 10) problems.push(`${place}: axe has checked nothing`);
-  for (const { id, help, nodes } of violations) {
-    problems.push(`${place}: ${id}: ${help}: ${nodes.slice(0, 3).map((it) => `${it.html.slice(0, 160)} (${it.failureSummary?.replace(/\s+/g, " ").slice(0, 200)})`).join("; ")}`);
-  }
-  const wide = await tab.evaluate(`document.scrollingElement.scrollWidth - innerWidth`);
-  if (wide > 0) problems.push(`${place}: ${wide} px wider than the screen`);
-}
-
-/** Checks that each of these parts of the open page is visible. */
-async function expectShown(tab, place, parts) {
-  const hidden = await tab.evaluate(`${JSON.stringify(parts)}.filter((part) =>
-    ![...document.querySelectorAll(part)].some((it) => it.checkVisibility() && it.getClientRects().length > 0))`);
-  for (const part of hidden) problems.push(`${place}: no ${part} is visible`);
-}
-
-let acted = 0;
-
-/** Checks the open page at each width, light and dark. */
-async function checkAtEachWidth(tab, name, parts = []) {
-  for (const width of WIDTHS) for (const scheme of SCHEMES) {
-    await tab.show(width, scheme);
-    await audit(tab, `${name} at ${width} px, ${scheme}`);
-    await expectShown(tab, `${name} at ${width} px, ${scheme}`, parts);
-    acted += 1;
-  }
-}
-
 /** Edits a schedule with only the keyboard, first to an invalid one, and checks each page on the way. */
 async function editSchedule(tab, address) {
   const object = `${address}/object/default/deploy/office-hours`;
@@ -115,9 +79,6 @@ async function editSchedule(tab, address) {
 async function dragEdges(tab, address, browser) {
   const editor = `${address}/object/shop/deploy/slept/schedule`;
   const hours = () => tab.evaluate(`document.querySelector("[name=hours]").value`);
-  const expect = (what, found, expected) => {
-    if (JSON.stringify(found) !== JSON.stringify(expected)) problems.push(`${what}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
-  };
   await tab.open(editor, 1280, "light");
   expect("the hours before", await hours(), "Mon-Fri 09:00-19:00");
   const edge = (name) => tab.evaluate(`(() => {
@@ -307,7 +268,7 @@ async function checkClusters(_tab, _address, browser) {
     await tab.until(`document.querySelector("h1")?.textContent === "Overview"`);
     return [tab, address];
   };
-  const expect = async (tab, place, parts, missing = []) => {
+  const expectText = async (tab, place, parts, missing = []) => {
     const text = await tab.evaluate(`document.body.textContent`);
     for (const part of parts) if (!text.includes(part)) problems.push(`${place} has no ${part}: ${text}`);
     for (const part of missing) if (text.includes(part)) problems.push(`${place} has ${part}: ${text}`);
@@ -315,13 +276,13 @@ async function checkClusters(_tab, _address, browser) {
   try {
     let [tab, address] = await dashboard();
     await tab.open(`${address}/?refresh=off`, 1280, "light");
-    await expect(tab, "the overview without a controller", ["No controller has acted on any of the 1 workload",
+    await expectText(tab, "the overview without a controller", ["No controller has acted on any of the 1 workload",
       "estimate for this week from the schedules"]);
     await checkAtEachWidth(tab, "the overview without a controller", [".verdict.bad", ".banner.bad code"]);
 
     objects.forbidden = ["statefulsets", "cronjobs"];
     [tab, address] = await dashboard();
-    await expect(tab, "the overview with missing permissions", ["2 kinds of objects cannot be read"]);
+    await expectText(tab, "the overview with missing permissions", ["2 kinds of objects cannot be read"]);
     await checkAtEachWidth(tab, "the overview with missing permissions", ["details.banner.warn summary"]);
     objects.forbidden = [];
 
@@ -348,7 +309,7 @@ async function checkClusters(_tab, _address, browser) {
     may = (_, asked) => asked.verb !== "patch" || asked.namespace === shown;
     await tab.evaluate(`document.querySelector(".acts button").click()`);
     await tab.until(`document.querySelector("h1")?.textContent === "Wake?"`);
-    await expect(tab, "the preview with delays and denials", ["1 change that your permissions do not allow", "payments/ledger",
+    await expectText(tab, "the preview with delays and denials", ["1 change that your permissions do not allow", "payments/ledger",
       "1 workload can start later, because of dayshift/after", "1 other start waits for a start slot (--max-starting)",
       "it starts after deploy/db"]);
     await checkAtEachWidth(tab, "the preview with delays and denials", ["#denied", ".banner.warn code", "main button.primary"]);
@@ -367,10 +328,10 @@ async function checkClusters(_tab, _address, browser) {
       await tab.until(`document.querySelector("h1")?.textContent === "Overview"`);
     };
     await enter("ann");
-    await expect(tab, "the overview of a user", ["logged in as ann", "of your workloads", "shop/web"], ["payments"]);
+    await expectText(tab, "the overview of a user", ["logged in as ann", "of your workloads", "shop/web"], ["payments"]);
     await checkAtEachWidth(tab, "the overview of a user", [".where", ".large strong", ".top li a", ".stack path"]);
     await enter("nora");
-    await expect(tab, "the overview of a user without permissions", ["logged in as nora"], ["shop", "payments"]);
+    await expectText(tab, "the overview of a user without permissions", ["logged in as nora"], ["shop", "payments"]);
     await checkAtEachWidth(tab, "the overview of a user without permissions", ["main p"]);
   } finally {
     for (const child of processes) child.kill();
@@ -487,7 +448,7 @@ async function checkPages(tab, address, browser) {
     await tab.open(address + page, width, scheme);
     await audit(tab, place);
     await expectShown(tab, place, SHOWN[page] ?? []);
-    acted += 1;
+    count();
     for (const { method, params } of browser.takeEvents()) {
       const isKnown = page === "/nothing" && params?.entry?.text?.includes("404");
       if (method === "Log.entryAdded" && !isKnown) problems.push(`${place}: ${params.entry.text}`);
@@ -498,11 +459,33 @@ async function checkPages(tab, address, browser) {
 
 /** Checks the example pages of the activator. */
 async function checkWaitingPages(tab) {
-  const waiting = { starting: ["progress", "li.ready", ".failure", "form button time", "dd time"], closed: ["dd time", "code"] };
+  const folder = join(root, "crates/activator/src/waiting_pages");
+  const starting = ["progress", "progress + .small", "li.ready", "li:not(.ready)", ".failure p + p", "form button time", "dd time + .small"];
+  const waiting = { starting: [".subject", ...starting], closed: [".subject", "dd time + .small", "dd code"], template: starting };
   for (const [page, parts] of Object.entries(waiting)) {
-    await tab.open(`file://${join(root, `crates/activator/src/waiting_pages/${page}.html`)}`, 1280, "light");
-    await checkAtEachWidth(tab, `the page of a ${page} service`, parts);
+    const file = join(folder, `${page}.html`);
+    await tab.open(`file://${file}`, 1280, "light");
+    await inspect(tab, `the page ${page}.html`, (page) => {
+      const facts = Object.fromEntries(all("dt").map((it) => [text(it), text(it.nextElementSibling)]));
+      expect("the contact", facts.Contact, "#platform");
+      expect("scripts", all("script, [onclick], [onload], [src], link").length, 0);
+      if (page === "closed") {
+        expect("the time when it opens", facts.Opens, /^Monday 09:00 UTC\+09:00 in \d+ d/);
+        expect("who can start it earlier", facts.Earlier, /^Users who can run dayshift wake/);
+        return;
+      }
+      expect("the title", text(document.querySelector("h1")), page === "template" ? "Shop: This service is starting" : "This service is starting");
+      expect("the progress", [document.querySelector("progress").value, document.querySelector("progress").max], [12, 20]);
+      expect("its meaning", text(document.querySelector("progress + p")), "12 s of about 20 s, the median of the last starts");
+      expect("the stages", all("ol li").map(text), ["Dependency 1: ready", "Replicas: 0 of 2 ready"]);
+      expect("the end of the wake", facts["Awake until"], "16:27 UTC+09:00 in 1 h 27 min");
+      expect("the cause of the failure", text(document.querySelector(".failure")), /FailedCreate.*quota/);
+      expect("the button", text(document.querySelector("form[method=post] button")), "Keep it awake until 23:00 UTC+09:00");
+    }, page);
+    await checkAtEachWidth(tab, `the page ${page}.html`, parts);
   }
+  const json = JSON.parse(readFileSync(join(folder, "closed.json"), "utf8"));
+  expect("the JSON of the page", [json.status, json.opens, json.contact], ["closed", "2026-11-30T09:00:00+09:00", "#platform"]);
 }
 
 /** Checks that the theme that a reader chooses takes precedence over that of the system. */
@@ -518,7 +501,8 @@ async function checkThemes(tab, address) {
 
 const PARTS = {
   pages: checkPages, telephone: checkTelephone, overview: checkOverview, wake: requestWake, edges: dragEdges, schedule: editSchedule,
-  large: checkLargeOverview, clusters: checkClusters, waiting: checkWaitingPages, themes: checkThemes,
+  contents: checkContents, evening: checkEvening, results: checkResults, large: checkLargeOverview, clusters: checkClusters,
+  waiting: checkWaitingPages, themes: checkThemes,
 };
 // The examples and workloads.yaml, except one that starts every minute, which takes long to simulate.
 const [sandbox, address, url] = await serve(program, [join(root, "examples"), join(here, "workloads.yaml"),
@@ -533,12 +517,17 @@ try {
   await tab.until(`document.querySelector("h1").textContent === "Overview"`);
   if (await tab.evaluate("location.search")) problems.push("the key stays in the address");
   for (const [name, check] of Object.entries(PARTS)) {
-    if (!onlyPart || onlyPart === name) await check(tab, address, browser);
+    if (onlyPart && onlyPart !== name) continue;
+    try {
+      await check(tab, address, browser, program);
+    } catch (error) {
+      problems.push(`${name} has ended early: ${error.stack}`);
+    }
   }
 } finally {
   await browser.close();
   sandbox.kill();
 }
 for (const problem of problems) console.error(problem);
-console.log(`${acted} pages, ${problems.length} problems`);
+console.log(`${count(0)} pages, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
