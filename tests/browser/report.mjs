@@ -46,6 +46,8 @@ export async function inspectAtEachWidth(tab, url, name, script, ...args) {
 
 /** Checks the open page with axe-core, and that it is not wider than the screen. */
 export async function audit(tab, place) {
+  // A page that reloads by itself would interrupt the check on a slow machine.
+  await tab.send("Page.stopLoading");
   await tab.evaluate(`for (const it of document.querySelectorAll("details")) it.open = true`);
   await tab.evaluate(AXE);
   const { violations, passes } = await tab.evaluate(`axe.run(document).then((it) =>
