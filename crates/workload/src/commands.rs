@@ -9,11 +9,11 @@ use dayshift_schedule::{Action, Zone};
 use crate::{
     decision::change::{Change, ChangeKind},
     inputs::{
+        InvalidSchedule,
         annotations::Origin,
         effective::Inputs,
         overrides::{NO_REQUEST_WAKE, Override, Pause},
         parse::{ParseContext, ParsedInputs, read},
-        problem::InvalidSchedule,
         spec::ScheduleSpec,
     },
     keys::{Key, Label},

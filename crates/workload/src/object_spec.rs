@@ -11,11 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     fields::{FieldReader, Member, Scalar, read_fields},
     inputs::effective::VolumeRetention,
-    kinds::{
-        count::{CountKind, allows_zero},
-        kind::Kind,
-        table::is_spec_member,
-    },
+    kinds::{CountKind, allows_zero, kind::Kind, table::is_spec_member},
     requests::{PodRequests, ResourceRequests, Resources},
 };
 

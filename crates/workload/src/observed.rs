@@ -9,16 +9,16 @@ use dayshift_text::quote;
 use crate::{
     footprint::Footprint,
     inputs::{
+        InvalidSchedule,
         annotations::{Annotations, Excess, NamedSchedules, Origin},
         effective::{Inputs, Source},
         inheritance::{Inherited, RecordedDefaults},
         overrides::Overrides,
         parse::{ParseContext, ParsedInputs, read},
-        problem::InvalidSchedule,
         spec::ScheduleSpec,
     },
     keys::{Key, Label},
-    kinds::switch::{SwitchField, SwitchValue},
+    kinds::definition::{SwitchField, SwitchValue},
     readiness::Readiness,
     replicas::Replicas,
     state::{Labels, Next, Phase, Revision, Started, State},

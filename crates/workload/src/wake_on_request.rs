@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use crate::{
     inputs::{
+        Problem,
         effective::Inputs,
         overrides::{RequestWakes, SleepUntil},
-        problem::Problem,
     },
     keys::Key,
 };

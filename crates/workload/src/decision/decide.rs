@@ -9,7 +9,7 @@ use crate::{
         memory::Applied,
         scheduled::ScheduledDecision,
     },
-    inputs::{parse::ParsedInputs, problem::InvalidSchedule},
+    inputs::{InvalidSchedule, parse::ParsedInputs},
     observed::CountField,
     state::State,
 };

@@ -6,10 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     decision::change::{Cause, Change, ChangeKind},
-    fingerprint::Fingerprint,
     observed::Observed,
     replicas::Replicas,
-    state::{Next, Phase, Started, State, is_from_future},
+    state::{Fingerprint, Next, Phase, Started, State, is_from_future},
 };
 
 /// The newest known state of one object, and how often it had to be corrected.

@@ -10,7 +10,6 @@ use crate::{
         context::{Decision, DecisionContext},
         timer::{Starts, Timer},
     },
-    fingerprint::Fingerprint,
     inputs::{
         annotations::Origin,
         overrides::{Author, Enforce, Override, Overrides},
@@ -18,7 +17,7 @@ use crate::{
     },
     keys::Key,
     replicas::Replicas,
-    state::{Next, Phase, Started, State, is_from_future, whole_second},
+    state::{Fingerprint, Next, Phase, Started, State, is_from_future, whole_second},
     workload_ref::WorkloadRef,
 };
 

@@ -1,5 +1,5 @@
-//! Events as Kubernetes shows them: reason and text. The texts of decisions are in `note`, those of
-//! conditions in `condition`.
+//! Events as Kubernetes shows them: reason and text. The texts of decisions are in the parent
+//! module, those of conditions in `condition`.
 
 use std::collections::BTreeMap;
 

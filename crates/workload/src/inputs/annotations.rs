@@ -468,11 +468,6 @@ impl NamedSchedules {
         }
     }
 
-    /// Whether they are not those of an [unreadable](Self::unreadable) file.
-    pub const fn is_readable(&self) -> bool {
-        !matches!(self.origin, TableOrigin::Unreadable(_))
-    }
-
     /// The schedule with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<NamedSchedule>> {
         self.known.get(name.trim())

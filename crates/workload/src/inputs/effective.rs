@@ -6,7 +6,6 @@ use std::{borrow::Cow, iter, sync::Arc};
 use dayshift_schedule::is_too_long;
 
 use crate::{
-    fingerprint::Fingerprint,
     inputs::{
         annotations::{
             Annotations, Excess, NamedSchedule, NamedSchedules, Origin, UnknownAnnotation,
@@ -14,8 +13,9 @@ use crate::{
         overrides::Author,
     },
     keys::{Key, Prefix},
-    kinds::count::CountKind,
+    kinds::CountKind,
     replicas::Replicas,
+    state::Fingerprint,
 };
 
 /// The annotations in force for one object: its own, and for each missing key the default of its

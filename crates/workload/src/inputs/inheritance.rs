@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     inputs::{
+        InvalidSchedule,
         annotations::{Annotations, NamedSchedule, NamedSchedules, Origin},
         effective::{Inputs, Source, truth},
         parse::{ParseContext, ParsedInputs, read},
-        problem::InvalidSchedule,
         spec::ScheduleSpec,
     },
     keys::Key,

@@ -15,15 +15,15 @@ use dayshift_schedule::{
 
 use crate::{
     inputs::{
+        InvalidSchedule, Problem,
         after::After,
         annotations::{NamedSchedules, Origin},
         effective::{Inputs, Source, VolumeRetention, truth},
         overrides::{Enforce, OverrideSet, Overrides, Pause, SleepUntil},
-        problem::{InvalidSchedule, Problem},
         spec::ScheduleSpec,
     },
     keys::Key,
-    kinds::{count::CountKind, table::KindTable},
+    kinds::{CountKind, table::KindTable},
     readiness::READY_WITHIN,
     replicas::Replicas,
 };

@@ -6,14 +6,13 @@ use dayshift_schedule::{
 };
 
 use crate::{
-    fingerprint::sha256_prefix,
     inputs::{
         after::{After, Dependency},
         overrides::Overrides,
     },
-    kinds::count::CountKind,
+    kinds::CountKind,
     replicas::{Replicas, count_after_start, count_after_stop, count_after_wake},
-    state::{Started, State},
+    state::{Started, State, sha256_prefix},
     workload_ref::WorkloadRef,
 };
 

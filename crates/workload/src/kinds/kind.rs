@@ -15,9 +15,8 @@ use std::{
 use crate::{
     keys::Label,
     kinds::{
-        count::CountKind,
-        definition::{CountForm, KindDefinition, PodGroup, Pods, ReadyForm, Shape},
-        switch::Switch,
+        CountKind,
+        definition::{CountForm, KindDefinition, PodGroup, Pods, ReadyForm, Shape, Switch},
     },
 };
 

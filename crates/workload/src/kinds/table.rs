@@ -11,8 +11,7 @@ use std::{
 use crate::kinds::{
     definition::{KindDefinition, ReadyForm, plural_of},
     kind::Kind,
-    not_stopped::NotStopped,
-    operators::operators,
+    operators::{NotStopped, operators},
 };
 
 /// The kinds that dayshift can scale.
