@@ -25,9 +25,10 @@ pub use kind_file::KindDefinitions;
 pub use objects::{
     Contents,
     defaults::{Defaults, DefaultsOwner},
-    delivery::{Delivery, IgnoredByAll, RevertTiming},
     inherit, last_of_each,
-    other::{OtherObject, ScaledBy, ScaledTarget, Unrendered},
+    other::{
+        Delivery, IgnoredByAll, OtherObject, RevertTiming, ScaledBy, ScaledTarget, Unrendered,
+    },
     workload::{CronTimes, ManifestWorkload, Service},
 };
 pub use schedule_file::{ScheduleEntry, ScheduleFile};

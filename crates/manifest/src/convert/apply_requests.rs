@@ -9,14 +9,13 @@ use crate::{
     convert::{
         conversion::{ChangeTarget, ObjectChange, ObjectRef, Topic},
         cron_hpa,
-        desired::KeyTexts,
         document::Document,
         edit::{NamePairs, ObjectEdits},
-        keda,
-        kube_green::{self, secret},
+        keda, kube_green,
         requests::{
             AnnotationRequests, ObjectSelection, RequestTarget, SavedCount, ScheduleRequest,
         },
+        week::KeyTexts,
         work::{ConversionRun, KindOf, ObjectLookup, kind_of},
     },
     finding::Finding,
@@ -40,7 +39,7 @@ impl ConversionRun<'_, '_> {
             requests.document = at;
             let converted = match (document.group(), &*document.object.kind) {
                 ("kube-green.com", "SleepInfo") => {
-                    let secret = self.document_of(at, &secret::reference(&document.object));
+                    let secret = self.document_of(at, &kube_green::secret_of(&document.object));
                     let secret = secret.map(|at| (at, &self.documents[at]));
                     kube_green::convert(document, secret, &kinds_of_patches, &mut requests)
                 }

@@ -10,10 +10,9 @@ use dayshift_workload::Key;
 use crate::{
     convert::{
         conversion::{Converter, PlacedFinding, Topic},
-        desired::{date_and_time, dates},
         document::Document,
         requests::{AnnotationRequests, RequestTarget, scale_target},
-        week::{days_of, minutes_of_week, weekly_text},
+        week::{date_and_time, dates, days_of, minutes_of_week, weekly_text},
     },
     finding::Finding,
     yaml::node::{Node, Scalar},

@@ -8,10 +8,9 @@ use dayshift_workload::Key;
 use crate::{
     convert::{
         conversion::{PlacedFinding, Topic},
-        desired::KeyTexts,
         document::Document,
         requests::{AnnotationRequests, RequestTarget, scale_target},
-        week::{WeekCounts, minutes_of_week, weekly_text},
+        week::{KeyTexts, WeekCounts, minutes_of_week, weekly_text},
     },
     finding::Finding,
     yaml::node::{Location, Node, Scalar},

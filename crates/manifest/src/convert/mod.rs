@@ -8,7 +8,6 @@
 mod apply_requests;
 mod conversion;
 mod cron_hpa;
-mod desired;
 mod document;
 mod downscaler;
 mod edit;

@@ -11,9 +11,8 @@ use dayshift_workload::{Key, Kind, Label};
 use crate::{
     convert::{
         conversion::{ChangeTarget, Converter, ObjectRef, PlacedFinding, Topic},
-        desired::{KeyTexts, starts_and_stops},
         document::Document,
-        week::{days_of, minutes_of_week},
+        week::{KeyTexts, days_of, minutes_of_week, starts_and_stops},
     },
     finding::Finding,
     yaml::node::{Location, Node},

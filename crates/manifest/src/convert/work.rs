@@ -15,10 +15,10 @@ use dayshift_workload::{
 use crate::{
     convert::{
         conversion::{ChangeTarget, Conversion, Converter, ObjectChange, ObjectRef, Topic},
-        desired::KeyTexts,
         document::Document,
         edit::{NamePairs, NotEditable, ObjectEdits, apply, edits, is_as_intended},
         requests::opt_in,
+        week::KeyTexts,
     },
     finding::Finding,
     source::SourceFile,

@@ -5,13 +5,11 @@
 //! documents the rules; the CLI formats the report.
 
 mod checks;
-mod dates;
-mod dependencies;
 mod index;
 mod keys;
 mod kinds;
 mod object;
-mod other_controllers;
+mod other_objects;
 mod rule;
 mod schedule;
 mod schedule_finding;

@@ -2,7 +2,6 @@
 //! Namespaces of all files.
 
 pub(crate) mod defaults;
-pub(crate) mod delivery;
 pub(crate) mod other;
 pub(crate) mod workload;
 

@@ -10,8 +10,8 @@ use dayshift_workload::{CountKind, Key, Kind, Label, Replicas};
 use crate::{
     convert::{
         conversion::{Converter, Topic},
-        desired::KeyTexts,
         downscaler::timespan::{SpanFinding, Spans},
+        week::KeyTexts,
     },
     finding::Finding,
 };

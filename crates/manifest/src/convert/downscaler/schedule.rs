@@ -8,14 +8,14 @@ use dayshift_workload::Key;
 
 use crate::convert::{
     conversion::Topic,
-    desired::{
-        ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts, local_minute, starts_and_stops,
-    },
     downscaler::{
         annotation::{ConvertContext, OldAnnotation, PermanentForce, Remark, SCHEDULE, rfc3339},
         timespan::Spans,
     },
-    week::WeekCounts,
+    week::{
+        ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts, WeekCounts, local_minute,
+        starts_and_stops,
+    },
 };
 
 /// An annotation with time spans, and its index.

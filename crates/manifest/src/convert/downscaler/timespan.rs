@@ -10,8 +10,7 @@ use dayshift_text::{number, quote};
 use crate::{
     convert::{
         conversion::{SpanDefaults, Topic},
-        desired::DatedSpan,
-        week::{DAY, WeekCounts, day},
+        week::{DAY, DatedSpan, WeekCounts, day},
     },
     finding::Finding,
 };
