@@ -1,19 +1,16 @@
 //! The command line: `commands` has one file for each subcommand, `args` the flags that they share,
-//! and `output` everything that is printed.
+//! and `output` what several commands print, and the larger outputs of single ones.
 
 mod args;
-mod calendar_files;
 mod command_line;
 mod commands;
-mod file_contents;
-mod named_schedule_file;
 mod outcome;
 mod output;
 mod process;
 mod program;
+mod watched_files;
 mod zoneinfo;
 
-pub use calendar_files::{CalendarFile, CalendarWatch};
-pub use named_schedule_file::{NamedScheduleFile, ScheduleWatch};
 pub use process::Exit;
 pub use program::Program;
+pub use watched_files::{CalendarFile, CalendarWatch, NamedScheduleFile, ScheduleWatch};

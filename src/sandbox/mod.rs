@@ -6,11 +6,10 @@
 //! compared.
 
 mod simulation;
-mod summary;
 mod timeline;
-mod user_action;
 
-pub use simulation::{RunningSimulation, Simulation, is_fragment, missing_fields};
-pub use summary::{Requests, Summary, Usage};
-pub use timeline::{EventKind, MAX_IDLE, Speed, TimelineEvent};
-pub use user_action::{UserAction, UserChange, example_actions};
+pub use simulation::{
+    RunningSimulation, Simulation, UserAction, UserChange, example_actions, is_fragment,
+    missing_fields,
+};
+pub use timeline::{EventKind, MAX_IDLE, Requests, Speed, Summary, TimelineEvent, Usage};

@@ -1,7 +1,6 @@
 //! The flags that several subcommands share, and how their values are parsed.
 
 pub(super) mod connection;
-pub(super) mod files;
 pub(super) mod kinds;
 pub(super) mod log;
 pub(super) mod schedules;

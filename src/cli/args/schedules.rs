@@ -15,8 +15,9 @@ use dayshift_workload::{
 };
 
 use crate::cli::{
-    args::kinds::KindFiles, calendar_files::CalendarFile, named_schedule_file::NamedScheduleFile,
+    args::kinds::KindFiles,
     output::messages::print_warning,
+    watched_files::{CalendarFile, NamedScheduleFile},
 };
 
 /// The time zone database to use. `cli::zoneinfo` reads this flag before the arguments are parsed,

@@ -28,7 +28,6 @@ use crate::cli::{
         schedules::ScheduleArgs,
         targets::{TargetArgs, Targets},
     },
-    named_schedule_file::NamedScheduleFile,
     outcome::{CommandError, print_result},
     output::{
         documents::{ApiVersion, NamedScheduleEntry, SchedulesDocument, Unread, write_document},
@@ -37,6 +36,7 @@ use crate::cli::{
         terminal::{Paint, Style},
     },
     process::Exit,
+    watched_files::NamedScheduleFile,
 };
 
 /// List the named schedules, their next boundaries, and how many workloads follow each

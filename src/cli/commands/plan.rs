@@ -30,10 +30,9 @@ use kube::Client;
 use crate::cli::{
     args::{
         connection::ConnectionArgs,
-        files::{FileArgs, files_and_names},
         kinds::KindFiles,
         schedules::{InheritanceArgs, ScheduleArgs},
-        targets::{TargetArgs, Targets},
+        targets::{FileArgs, TargetArgs, Targets, files_and_names},
         values::{PriceArgs, selector, time_flag},
     },
     outcome::{CommandError, print_result},

@@ -20,10 +20,10 @@ use tokio::net::TcpListener;
 use crate::{
     cli::{
         args::{
-            files::FileArgs,
             kinds::{KindArgs, KindFiles},
             log::LogArgs,
             schedules::{InheritanceArgs, ScheduleArgs},
+            targets::FileArgs,
             values::{PriceArgs, loopback, parse_span, time_flag},
         },
         commands::dashboard::{announce, serve_pages},

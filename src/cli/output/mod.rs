@@ -1,12 +1,9 @@
-//! Everything that the program prints, apart from its log.
+//! Output that several commands print, and the larger outputs of single commands.
 
 pub(super) mod actions;
 pub(super) mod chart;
-pub(super) mod convert;
 pub(super) mod documents;
 pub(super) mod findings;
-pub(super) mod kinds;
-pub(super) mod lint;
 pub(super) mod messages;
 pub(super) mod plan;
 #[cfg(feature = "sandbox")]
