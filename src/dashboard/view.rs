@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    mem,
     sync::{Arc, OnceLock},
 };
 
@@ -452,50 +453,42 @@ impl SavingsSource {
     /// The savings until now. They cover all workloads, so a user who sees only a part gets none.
     pub(super) fn summary(&self, view: &View, zone: Zone) -> SavingsSummary {
         let counted_by = self.counted_by.as_ref().filter(|_| !view.is_partial);
+        let today = view.now.with_timezone(&zone).date_naive();
+        let dates = || (0..DAYS).rev().map(|back| today - Days::new(back.into()));
+        let midnight = |date: NaiveDate| zone.instant(date.and_time(NaiveTime::MIN));
+        let times = dates().chain(starts(today)).map(midnight);
+        let times: Vec<_> = times.collect();
+        let mut so_far = counted_by.and_then(|telemetry| telemetry.saved(&times));
+        let days = so_far.as_mut().map(|so_far| {
+            let since_each = so_far.since_each.split_off(dates().len());
+            let since_dates = mem::replace(&mut so_far.since_each, since_each);
+            let later = since_dates
+                .iter()
+                .skip(1)
+                .copied()
+                .chain([Saved::default()]);
+            let each = since_dates
+                .iter()
+                .zip(later)
+                .map(|(from, next)| *from - next);
+            let began = so_far.since.with_timezone(&zone).date_naive();
+            let days = dates().zip(each).filter(|(date, _)| *date >= began);
+            days.collect()
+        });
         SavingsSummary {
-            so_far: counted_by.and_then(|telemetry| telemetry.saved(starts(view.now, zone))),
-            days: counted_by
-                .map_or_else(Vec::new, |telemetry| saved_days(telemetry, view.now, zone)),
+            so_far,
+            days: days.unwrap_or_default(),
             price: self.price.clone(),
         }
     }
 }
 
 /// The number of days in the account.
-const DAYS: u64 = 14;
+const DAYS: u32 = 14;
 
-/// The savings of each of the last days, without those before the controller began to count.
-fn saved_days(telemetry: &Telemetry, now: DateTime<Utc>, zone: Zone) -> Vec<(NaiveDate, Saved)> {
-    let today = now.with_timezone(&zone).date_naive();
-    let dates: Vec<NaiveDate> = (0..DAYS)
-        .rev()
-        .map(|back| today - Days::new(back))
-        .collect();
-    let midnight = |date: NaiveDate| zone.instant(date.and_time(NaiveTime::MIN));
-    let mut since = Vec::new();
-    let mut began = None;
-    for three in dates.chunks(3) {
-        // A chunk that is too short is filled up; the surplus is cut off below.
-        let at = |index: usize| midnight(three.get(index).copied().unwrap_or(today));
-        let Some(saved) = telemetry.saved([at(0), at(1), at(2)]) else {
-            return Vec::new();
-        };
-        began = Some(saved.since);
-        since.extend(saved.since_each);
-    }
-    since.truncate(dates.len());
-    let later = since.iter().skip(1).copied().chain([Saved::default()]);
-    let each = since.iter().zip(later).map(|(from, next)| *from - next);
-    let began = began.map(|began| began.with_timezone(&zone).date_naive());
-    let days = dates.iter().copied().zip(each);
-    days.filter(|(date, _)| began.is_some_and(|began| *date >= began))
-        .collect()
-}
-
-/// The beginnings of today, this week and this month in a zone.
-fn starts(now: DateTime<Utc>, zone: Zone) -> [DateTime<Utc>; 3] {
-    let today = now.with_timezone(&zone).date_naive();
+/// The first dates of today, this week and this month.
+fn starts(today: NaiveDate) -> [NaiveDate; 3] {
     let monday = today - Days::new(today.weekday().num_days_from_monday().into());
     let first = today.with_day(1).unwrap_or(today);
-    [today, monday, first].map(|date| zone.instant(date.and_time(NaiveTime::MIN)))
+    [today, monday, first]
 }

@@ -113,14 +113,14 @@ pub struct Saved {
 }
 
 /// The savings that a controller has counted since it started.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SavedSoFar {
     /// The total.
     pub all: Saved,
     /// The start of counting.
     pub since: DateTime<Utc>,
     /// The savings since each of the times that a caller asked for.
-    pub since_each: [Saved; 3],
+    pub since_each: Vec<Saved>,
 }
 
 const GIB: f64 = (1_u64 << 30) as f64;

@@ -54,7 +54,8 @@ impl Page<'_> {
         outlook: &Outlook<'_>,
     ) -> Share {
         let zone = self.zone();
-        let began = savings.so_far.map_or(self.view.now, |so_far| so_far.since);
+        let began = savings.so_far.as_ref();
+        let began = began.map_or(self.view.now, |so_far| so_far.since);
         let from = midnight(date, zone).max(began);
         let until = midnight(date + Days::new(1), zone).min(self.view.now);
         let hours = (until - from).max(TimeDelta::zero()).as_seconds_f64() / 3600.0;
@@ -152,18 +153,18 @@ impl Page<'_> {
 
     fn so_far(&self, savings: &SavingsSummary, price: Option<&Price>) -> Markup {
         html! {
-            @if let Some(SavedSoFar { all, since, since_each }) = savings.so_far {
+            @if let Some(SavedSoFar { all, since, since_each }) = &savings.so_far {
                 details {
                     summary { "Since the controller started" }
                     dl {
                         @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {
                             dt { (when) }
-                            dd { (Bill::new(saved, price)) }
+                            dd { (Bill::new(*saved, price)) }
                         }
                     }
                     p {
-                        (Bill::new(all, price)) " saved since the controller started to count, "
-                        (short_time(since, self.zone(), self.view.now)) "."
+                        (Bill::new(*all, price)) " saved since the controller started to count, "
+                        (short_time(*since, self.zone(), self.view.now)) "."
                     }
                     p.far { "The used part is computed from the current replica counts." }
                 }

@@ -455,7 +455,7 @@ impl ByNamespace {
 
     /// The savings until now, and since each of these times; `None` before the first controller has
     /// started.
-    pub(super) fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
+    pub(super) fn saved(&self, since_each: &[DateTime<Utc>]) -> Option<SavedSoFar> {
         self.accounts().savings.so_far(since_each)
     }
 

@@ -415,7 +415,7 @@ impl Telemetry {
 
     /// The savings until now, which the counters show, and the savings since each of these times; `None`
     /// before a controller has started.
-    pub fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
+    pub fn saved(&self, since_each: &[DateTime<Utc>]) -> Option<SavedSoFar> {
         self.by_namespace.saved(since_each)
     }
 

@@ -77,12 +77,13 @@ impl Savings {
 
     /// The savings until now, and since each of these times; `None` before the first controller has
     /// started.
-    pub(super) fn so_far(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
+    pub(super) fn so_far(&self, since_each: &[DateTime<Utc>]) -> Option<SavedSoFar> {
         let all = self.all.advanced_to(Instant::now()).saved();
+        let since = |at: &DateTime<Utc>| all - self.saved_until(*at);
         Some(SavedSoFar {
             all,
             since: self.since?,
-            since_each: since_each.map(|at| all - self.saved_until(at)),
+            since_each: since_each.iter().map(since).collect(),
         })
     }
 }

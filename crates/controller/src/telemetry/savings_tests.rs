@@ -142,7 +142,7 @@ async fn many_changes_at_once_do_not_replace_earlier_marks() {
     advance(7 * HOUR).await;
     hold((0, 0), at(7 * HOUR));
     let hours = |since: TimeDelta| {
-        let so_far = savings.saved([midnight + since; 3]).unwrap();
+        let so_far = savings.saved(&[midnight + since]).unwrap();
         so_far.since_each[0].replica_hours
     };
     let near =
