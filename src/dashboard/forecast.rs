@@ -219,6 +219,9 @@ mod tests {
             ("Mon-Fri 09:00-19:00", "20T09:01", "20T18:59"),
             ("Mon-Fri 09:00-19:00", "20T19:01", "21T06:59"),
             ("Sat 22:00-06:00", "22T06:01", "22T17:59"),
+            // A page at the later time shows boundaries that one at the first time does not show.
+            ("Sat 15:00-16:00", "20T10:00", "20T21:59"),
+            ("first Sun 09:00-10:00", "28T23:00", "29T10:59"),
         ] {
             let [first, second] = [first, later].map(|now| forecast(&[("hours", hours)], now));
             assert!(first.holds_at(at(later)), "{hours}");

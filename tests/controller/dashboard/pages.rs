@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use dayshift::dashboard::{self, Dashboard};
 use dayshift_cluster::Query;
-use dayshift_controller::{CalendarFeed, Settings, WorkStatus};
+use dayshift_controller::{CalendarFeed, CalendarPublisher, Settings, WorkStatus};
 use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
@@ -30,18 +30,24 @@ fn pages(scenario: &Sandbox) -> Arc<Dashboard> {
 }
 
 fn pages_with(scenario: &Sandbox, calendars: CalendarFeed) -> Arc<Dashboard> {
-    let settings = dashboard::Settings {
+    let (telemetry, clock) = (scenario.telemetry.clone(), scenario.clock.clone());
+    Arc::new(Dashboard::for_controller(
+        telemetry,
+        calendars,
+        clock,
+        settings(),
+    ))
+}
+
+fn settings() -> dashboard::Settings {
+    dashboard::Settings {
         query: Query::all(&[Kind::DEPLOYMENT, Kind::STATEFUL_SET], &[], None),
         prefix: Prefix::default(),
         context: ParseContext::default(),
         zone: None,
         title: "a scenario".to_owned(),
         controller: Some("a controller".to_owned()),
-    };
-    let (telemetry, clock) = (scenario.telemetry.clone(), scenario.clock.clone());
-    Arc::new(Dashboard::for_controller(
-        telemetry, calendars, clock, settings,
-    ))
+    }
 }
 
 async fn get(pages: &Arc<Dashboard>, path: &str) -> (u16, String) {
@@ -198,21 +204,89 @@ fn next_stop_follows_changed_schedules_and_passed_boundaries() {
     assert_eq!(next_stop(&scenario, &pages), ["19:00 UTC", one]);
 }
 
-#[test]
-fn next_stop_follows_a_changed_calendar() {
+/// The bars of the only workload that begin on a day, such as `running, 3 replicas: Tue 09:00 to Tue 19:00`.
+fn bars_of(timeline: &str, day: &str) -> Vec<String> {
+    let titles = timeline.split("<title>").skip(1);
+    let titles = titles.filter_map(|text| text.split("</title>").next());
+    titles
+        .filter(|title| title.starts_with("running") && title.contains(&format!(": {day} ")))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The half hours of the next day in which workloads start, on the overview.
+fn next_starts(overview: &str) -> Vec<String> {
+    let slots = overview.split("<span class=\"tip\">").skip(1);
+    let slots = slots.filter_map(|text| text.split("</span>").next());
+    slots
+        .filter(|slot| slot.contains(" starts "))
+        .map(str::to_owned)
+        .collect()
+}
+
+const TUESDAY_BAR: &str = "running, 3 replicas: Tue 09:00 to Tue 19:00";
+const TUESDAY_START: &str = "Tue 09:00 UTC to 09:30: 1 workload starts (3 replicas: 3 in dev)";
+
+/// A controller on a Monday at noon, and a calendar in which Tuesday is not excluded yet. If it is, neither the
+/// workload nor its next boundary changes.
+fn before_an_excluded_tuesday() -> (Sandbox, CalendarPublisher, CalendarFeed) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (publisher, feed) = CalendarFeed::open(calendars(&["2030-01-01"]));
     let followed = feed.clone();
     scenario.start_with(|settings| settings.calendars = followed);
     let web = deployment("web").replicas(3).hours(OFFICE);
     scenario.apply(web.annotation("dayshift/except", "calendar:de"));
-    scenario.sleep_until("2026-11-21 09:00");
+    scenario.sleep_until("2026-11-23 12:00");
+    (scenario, publisher, feed)
+}
+
+#[test]
+fn pages_of_a_controller_follow_a_changed_calendar() {
+    let (scenario, publisher, feed) = before_an_excluded_tuesday();
     let pages = pages_with(&scenario, feed);
-    let one = "3 replicas of 1 workload";
-    assert_eq!(next_stop(&scenario, &pages), ["Mon 19:00 UTC", one]);
-    publisher.publish(calendars(&["2026-11-23"]));
-    scenario.sleep_until("2026-11-21 09:01");
-    assert_eq!(next_stop(&scenario, &pages), ["Tue 19:00 UTC", one]);
+    let shown = || ["/", "/timeline"].map(|path| page(&scenario, &pages, path));
+    let [overview, timeline] = shown();
+    assert_eq!(next_starts(&overview), [TUESDAY_START]);
+    assert_eq!(bars_of(&timeline, "Tue"), [TUESDAY_BAR]);
+    let next = scenario.label("web", "next");
+    scenario.sleep_until("12:01");
+    publisher.publish(calendars(&["2026-11-24"]));
+    // The controller has not parsed the annotations again when this page is rendered.
+    page(&scenario, &pages, "/");
+    scenario.sleep_until("12:02");
+    let [overview, timeline] = shown();
+    assert_eq!(next_starts(&overview), [""; 0]);
+    assert_eq!(bars_of(&timeline, "Tue"), [""; 0]);
+    assert_eq!(scenario.label("web", "next"), next);
+}
+
+#[test]
+fn pages_of_a_followed_cluster_follow_a_changed_calendar() {
+    let (scenario, publisher, feed) = before_an_excluded_tuesday();
+    let (client, clock) = (scenario.api.client(), scenario.clock.clone());
+    let pages = Dashboard::new(client, clock, settings()).with_calendars(feed);
+    let pages = Arc::new(pages);
+    let mut follow = Box::pin(pages.follow());
+    let mut shown_at = |time: &str| {
+        let at = scenario.utc(&format!("2026-11-23 {time}"));
+        let shown = async {
+            scenario.clock.sleep_until(at).await;
+            [get(&pages, "/").await.1, get(&pages, "/timeline").await.1]
+        };
+        scenario.block_on(async {
+            tokio::select! {
+                shown = shown => shown,
+                ended = &mut follow => panic!("{ended:?}"),
+            }
+        })
+    };
+    let [overview, timeline] = shown_at("12:01");
+    assert_eq!(next_starts(&overview), [TUESDAY_START]);
+    assert_eq!(bars_of(&timeline, "Tue"), [TUESDAY_BAR]);
+    publisher.publish(calendars(&["2026-11-24"]));
+    let [overview, timeline] = shown_at("12:02");
+    assert_eq!(next_starts(&overview), [""; 0]);
+    assert_eq!(bars_of(&timeline, "Tue"), [""; 0]);
 }
 
 #[test]
