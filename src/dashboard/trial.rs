@@ -1,12 +1,16 @@
 //! What if all workloads of a namespace had another schedule: the next seven days under their schedules and
 //! under the tried one, and the effect on the workloads that run now.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, hash_map::Entry},
+    rc::Rc,
+};
 
 use dayshift_manifest::plan::{Period, Planner};
 use dayshift_workload::{
-    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParsedInputs, ScheduleSpec,
-    Started, read,
+    Fingerprint, Inputs, InvalidSchedule, Key, NamedSchedules, Observed, Origin, ParseContext,
+    ParsedInputs, ScheduleSpec, Started, read,
 };
 
 use crate::dashboard::{
@@ -15,9 +19,10 @@ use crate::dashboard::{
     week_figures::{PlannedWeek, WeekFigures},
 };
 
-/// The maximum number of distinct schedules whose weeks are computed for one page.
-const MAX_WEEKS: usize = 200;
-/// The maximum number of parsed schedules that are kept for further workloads with the same annotations.
+/// The maximum number of steps of all computed weeks: more than 3,000 schedules with a start and a stop on each
+/// workday have.
+const MAX_STEPS: usize = 40_000;
+/// The maximum number of parsed schedules that are kept for further workloads.
 const MAX_PARSED: usize = 200;
 /// The maximum number of workloads that a page names in a list.
 pub(super) const MAX_NAMES: usize = 20;
@@ -52,10 +57,14 @@ pub(super) struct TrialContext<'c> {
 
 /// The weeks of distinct schedules and, if they have `stop-after`, of distinct starts.
 #[derive(Default)]
-struct Weeks(HashMap<(Fingerprint, Option<Started>), Rc<PlannedWeek>>);
+struct Weeks {
+    known: HashMap<(Fingerprint, Option<Started>), Rc<PlannedWeek>>,
+    /// The number of steps of all of them.
+    steps: usize,
+}
 
 impl Weeks {
-    /// The week of a schedule; `None` if there are too many.
+    /// The week of a schedule; `None` if the known ones have too many steps.
     fn get(
         &mut self,
         schedule: Fingerprint,
@@ -65,10 +74,10 @@ impl Weeks {
     ) -> Option<Rc<PlannedWeek>> {
         let started = observed.started(spec);
         let key = (schedule, started);
-        if let Some(week) = self.0.get(&key) {
+        if let Some(week) = self.known.get(&key) {
             return Some(Rc::clone(week));
         }
-        if self.0.len() == MAX_WEEKS {
+        if self.steps >= MAX_STEPS {
             return None;
         }
         let spec = ScheduleSpec {
@@ -76,29 +85,54 @@ impl Weeks {
             ..spec.clone()
         };
         let week = Rc::new(PlannedWeek::new(&spec, period));
-        self.0.insert(key, Rc::clone(&week));
+        self.steps += week.steps;
+        self.known.insert(key, Rc::clone(&week));
         Some(week)
     }
 }
 
-/// The present and the tried schedule of the workloads with the same annotations.
-struct TriedInputs {
-    present: Fingerprint,
-    tried: Fingerprint,
-    parsed: ParsedInputs,
-}
-
-/// Schedules by annotations. Most workloads of a namespace have the same annotations.
+/// Parsed schedules by annotations. With the tried schedule, most workloads have the same.
 #[derive(Default)]
-struct KnownInputs<'v>(HashMap<&'v Inputs, TriedInputs>);
+struct ParsedSchedules(HashMap<Inputs, ParsedInputs>);
 
-impl<'v> KnownInputs<'v> {
-    fn get(&mut self, inputs: &'v Inputs, read: impl FnOnce() -> TriedInputs) -> &TriedInputs {
+impl ParsedSchedules {
+    fn read(&mut self, inputs: Inputs, context: &ParseContext) -> &ParsedInputs {
         // A few windows of `extra` can take kilobytes for each of thousands of workloads.
-        if self.0.len() == MAX_PARSED && !self.0.contains_key(inputs) {
+        if self.0.len() == MAX_PARSED && !self.0.contains_key(&inputs) {
             self.0.clear();
         }
-        self.0.entry(inputs).or_insert_with(read)
+        match self.0.entry(inputs) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let parsed = read(new.key(), context);
+                new.insert(parsed)
+            }
+        }
+    }
+}
+
+/// The rows with equal annotations, in the order of the first ones.
+fn by_inputs<'v>(rows: &[&'v Row]) -> Vec<Vec<&'v Row>> {
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    let mut known = HashMap::new();
+    for &row in rows {
+        let at = *known
+            .entry(&row.observed.inputs)
+            .or_insert_with(|| groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
+}
+
+/// Why a workload with these annotations is rejected.
+fn refusal<'p>(parsed: &'p ParsedInputs, observed: &Observed) -> Option<Cow<'p, InvalidSchedule>> {
+    match parsed {
+        ParsedInputs::Invalid(refusal) => Some(Cow::Borrowed(refusal)),
+        ParsedInputs::Scheduled(_) => observed.count_refusal().map(Cow::Owned),
+        ParsedInputs::Unscheduled => None,
     }
 }
 
@@ -107,70 +141,76 @@ impl TrialContext<'_> {
     pub(super) fn run<'v>(&self, rows: &[&'v Row]) -> Trial<'v> {
         let mut trial = Trial::default();
         let mut weeks = Weeks::default();
-        let mut known = KnownInputs::default();
+        let mut parsed = ParsedSchedules::default();
         let mut present: HashMap<Fingerprint, usize> = HashMap::new();
-        for &row in rows {
-            let observed = &row.observed;
-            trial.own += usize::from(observed.inputs.schedule_origin() == Some(Origin::Own));
-            let inputs = &observed.inputs;
-            let known = known.get(inputs, || self.tried_inputs(inputs));
-            let refusal = observed.count_refusal();
-            let refusal = match &known.parsed {
-                ParsedInputs::Invalid(refusal) => Some(refusal),
-                ParsedInputs::Scheduled(_) => refusal.as_ref(),
-                ParsedInputs::Unscheduled => None,
-            };
-            if let Some(refusal) = refusal {
-                let is_named = trial.rejected.len() < MAX_NAMES;
-                let reason = is_named.then(|| refusal.to_string());
-                trial.rejected.push((row, reason.unwrap_or_default()));
-                continue;
-            }
-            let (Some(now), Some(then)) = (row.parsed.spec(), known.parsed.spec()) else {
-                trial.left_out += 1;
+        let mut rejected = Vec::new();
+        for alike in by_inputs(rows) {
+            let Some(inputs) = alike.first().map(|row| &row.observed.inputs) else {
                 continue;
             };
-            let week_now = weeks.get(known.present, now, observed, self.period);
-            let week_then = weeks.get(known.tried, then, observed, self.period);
-            let (Some(week_now), Some(week_then)) = (week_now, week_then) else {
-                trial.left_out += 1;
-                continue;
-            };
-            trial.now.add(now, observed, &week_now);
-            trial.tried.add(then, observed, &week_then);
-            let runs = observed.replicas > then.stop_replicas;
-            match week_then.is_up_at_first {
-                Some(false) if runs => trial.outside.push(row),
-                Some(true) if !runs && row.has_saved() => trial.started.push(row),
-                _ => {}
-            }
-            let at = *present.entry(known.present).or_insert(trial.present.len());
-            match trial.present.get_mut(at) {
-                Some((first, count)) => {
-                    *count += 1;
-                    // Its week is drawn, and that of an override is not the week of the others.
-                    if first.status.active_override.is_some()
-                        && row.status.active_override.is_none()
-                    {
-                        *first = row;
-                    }
+            let is_own = inputs.schedule_origin() == Some(Origin::Own);
+            trial.own += if is_own { alike.len() } else { 0 };
+            let tried = self.tried(inputs);
+            let [now_text, then_text] = [inputs, &tried].map(|inputs| inputs.fingerprint(""));
+            let parsed = parsed.read(tried, &self.planner.context);
+            for row in alike {
+                let observed = &row.observed;
+                if refusal(parsed, observed).is_some() {
+                    rejected.push(row);
+                    continue;
                 }
-                None => trial.present.push((row, 1)),
+                let (Some(now), Some(then)) = (row.parsed.spec(), parsed.spec()) else {
+                    trial.left_out += 1;
+                    continue;
+                };
+                let week_now = weeks.get(now_text, now, observed, self.period);
+                let week_then = weeks.get(then_text, then, observed, self.period);
+                let (Some(week_now), Some(week_then)) = (week_now, week_then) else {
+                    trial.left_out += 1;
+                    continue;
+                };
+                trial.now.add(now, observed, &week_now);
+                trial.tried.add(then, observed, &week_then);
+                let runs = observed.replicas > then.stop_replicas;
+                match week_then.is_up_at_first {
+                    Some(false) if runs => trial.outside.push(row),
+                    Some(true) if !runs && row.has_saved() => trial.started.push(row),
+                    _ => {}
+                }
+                let at = *present.entry(now_text).or_insert(trial.present.len());
+                match trial.present.get_mut(at) {
+                    Some((first, count)) => {
+                        *count += 1;
+                        // Its week is drawn, and that of an override is not the week of the others.
+                        if first.status.active_override.is_some()
+                            && row.status.active_override.is_none()
+                        {
+                            *first = row;
+                        }
+                    }
+                    None => trial.present.push((row, 1)),
+                }
             }
         }
         trial
             .present
             .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for rows in [&mut trial.outside, &mut trial.started, &mut rejected] {
+            rows.sort_by(|one, other| one.order().cmp(&other.order()));
+        }
+        let rejected = rejected.into_iter().enumerate().map(|(at, row)| {
+            let reason = (at < MAX_NAMES).then(|| self.rejection(&row.observed, &mut parsed));
+            (row, reason.unwrap_or_default())
+        });
+        trial.rejected = rejected.collect();
         trial
     }
 
-    fn tried_inputs(&self, present: &Inputs) -> TriedInputs {
-        let tried = self.tried(present);
-        TriedInputs {
-            present: present.fingerprint(""),
-            tried: tried.fingerprint(""),
-            parsed: read(&tried, &self.planner.context),
-        }
+    /// The reason for which the tried schedule is rejected for a workload.
+    fn rejection(&self, observed: &Observed, parsed: &mut ParsedSchedules) -> String {
+        let tried = self.tried(&observed.inputs);
+        let parsed = parsed.read(tried, &self.planner.context);
+        refusal(parsed, observed).map_or_else(String::new, |refusal| refusal.to_string())
     }
 
     /// The annotations with the tried schedule as the workload's own. Given times replace all its times, and
@@ -198,25 +238,16 @@ impl TrialContext<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dayshift_workload::ParseContext;
-
     use super::*;
 
     #[test]
     fn parsed_schedules_of_thousands_of_workloads_are_not_kept() {
         let context = ParseContext::default();
-        let inputs: Vec<Inputs> = (0..1_000)
-            .map(|number| Inputs::default().with(Key::Hours, &format!("09:00-19:00:{number}")))
-            .collect();
-        let mut known = KnownInputs::default();
-        for inputs in &inputs {
-            let read = || TriedInputs {
-                present: inputs.fingerprint(""),
-                tried: inputs.fingerprint(""),
-                parsed: read(inputs, &context),
-            };
-            known.get(inputs, read);
-            known.get(inputs, || panic!("the schedule is read again"));
+        let mut known = ParsedSchedules::default();
+        for number in 0..1_000 {
+            let hours = format!("{:02}:{:02}-24:00", number / 60, number % 60);
+            let inputs = Inputs::default().with(Key::Hours, &hours);
+            assert!(known.read(inputs, &context).spec().is_some(), "{hours}");
             assert!(known.0.len() <= MAX_PARSED);
         }
     }

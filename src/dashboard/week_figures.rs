@@ -23,6 +23,8 @@ pub(super) struct PlannedWeek {
     states: Vec<(PlannedStep, f64)>,
     starts: usize,
     working_starts: usize,
+    /// The number of computed steps.
+    pub(super) steps: usize,
     /// Whether the schedule changes too often to be counted.
     pub(super) is_cut: bool,
     /// Whether a workload runs when the week begins, if the schedule requires anything then.
@@ -56,7 +58,8 @@ impl PlannedWeek {
         };
         let steps = timeline(&spec, TimeDelta::zero(), period, period.from());
         let mut steps: Vec<PlannedStep> = steps.take(MAX_STEPS + 1).collect();
-        let is_cut = steps.len() > MAX_STEPS;
+        let computed = steps.len();
+        let is_cut = computed > MAX_STEPS;
         let first = steps.first().filter(|step| step.required.is_some());
         let is_up_at_first = first.map(|step| is_up(&spec, step));
         if is_cut {
@@ -88,6 +91,7 @@ impl PlannedWeek {
             starts: starts.len(),
             working_starts: starts.iter().filter(is_working).count(),
             states,
+            steps: computed,
             is_cut,
             is_up_at_first,
         }

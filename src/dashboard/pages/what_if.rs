@@ -162,7 +162,7 @@ impl Page<'_> {
         };
         let tried = context.planner.plan_live(&Observed {
             inputs: context.tried(&first.observed.inputs),
-            ..first.observed.clone()
+            ..Observed::clone(&first.observed)
         });
         let shown = trial.present.iter().take(MAX_DRAWN);
         let present: Vec<_> = shown
