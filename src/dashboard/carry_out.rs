@@ -15,8 +15,8 @@ use dayshift_cluster::{
 };
 use dayshift_operations::{
     DefaultsOwner, OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Restore,
-    Selection, Shorten, action_text, annotations_text, changed_since, gitops_manager,
-    replaced_text, status::distance, synced_text,
+    SelectedWorkload, Selection, Shorten, action_text, annotations_text, changed_since,
+    gitops_manager, replaced_text, status::distance, synced_text,
 };
 use dayshift_text::counted;
 use dayshift_workload::{
@@ -42,13 +42,12 @@ const PATIENCE: TimeDelta = TimeDelta::seconds(10);
 /// Up to this number, workloads are watched individually, which is cheaper than one watch of all.
 const FEW: usize = 8;
 
-/// The current workloads of a form, without Namespace defaults, with their parsed annotations, and an error for
-/// each that is missing.
+/// The current workloads of a form, without Namespace defaults, and an error for each that is missing.
 pub(crate) fn selected(
     form: &ActionForm,
     view: &View,
     settings: &Settings,
-) -> (Selection, Vec<Arc<ParsedInputs>>, Vec<String>) {
+) -> (Selection, Vec<String>) {
     let rows = view.rows.iter().map(|row| &**row);
     let known: HashMap<String, &Row> = rows.map(|row| (row.form_name(), row)).collect();
     let mut rows = Vec::new();
@@ -63,14 +62,13 @@ pub(crate) fn selected(
     }
     let selection = Selection {
         query: query(&rows, view, settings),
-        observed: rows.iter().map(|row| row.observed.clone()).collect(),
+        workloads: rows.iter().map(|row| row.selected()).collect(),
         missing: Vec::new(),
         unreadable: Vec::new(),
         defaults: NamespaceDefaults::default(),
         is_previewed: false,
     };
-    let parsed = rows.iter().map(|row| Arc::clone(&row.parsed)).collect();
-    (selection, parsed, missing)
+    (selection, missing)
 }
 
 /// The namespaces of a form that this user sees, and an error for each other one: a form can contain any
@@ -158,10 +156,10 @@ async fn plan_override(
             format!(", {}", distance(end, request.now))
         })
     };
-    let mut parsed = asked.parsed.iter();
-    dry.send(client, &asked.selection, |observed, answer| {
-        let name = observed.object.to_string();
-        let parsed = parsed.next();
+    dry.send(client, &asked.selection, |before, answer| {
+        let observed = &before.observed;
+        let name = || observed.object.to_string();
+        let parsed = before.parsed.as_deref();
         let mut counts = parsed.and_then(|parsed| counts_after(observed, parsed, request));
         let (mut change, ends) = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => {
@@ -183,11 +181,11 @@ async fn plan_override(
                 (change, outcome.until)
             }
             Ok(RequestOutcome::Unchanged) => {
-                planned.others.push(format!("{name}: unchanged"));
+                planned.others.push(format!("{}: unchanged", name()));
                 return;
             }
             Err(error) => {
-                planned.others.push(format!("{name}: {not}: {error}"));
+                planned.others.push(format!("{}: {not}: {error}", name()));
                 return;
             }
         };
@@ -275,16 +273,17 @@ async fn plan_restore(asked: &ActionRequest, restore: &Restore, planned: &mut Pr
 /// Previews the edited schedule of the one selected workload. If a GitOps program manages the workload,
 /// there is no change to confirm, because the next sync would remove it.
 async fn plan_schedule(asked: &ActionRequest, request: &ScheduleRequest, planned: &mut Preview) {
-    let Some(mut observed) = asked.selection.observed.first().cloned() else {
+    let Some(selected) = asked.selection.workloads.first() else {
         return;
     };
+    let mut observed = Arc::clone(&selected.observed);
     let name = observed.object.to_string();
     let managed_by = match find::<WithManagers>(&asked.client, &asked.selection.query).await {
         Ok((found, _)) => match &*found {
             [(kind, managed)] => {
                 // The view might not show the last confirmed edit yet.
                 let current = managed.workload.observe(kind, &request.prefix);
-                observed = asked.selection.defaults.applied(current);
+                observed = Arc::new(asked.selection.defaults.applied(current));
                 Ok(gitops_manager(&observed, managed))
             }
             _ => Err("it no longer exists".to_owned()),
@@ -372,12 +371,12 @@ fn counts_after(
     }
     let spec = parsed.spec()?;
     let seen = observed.replicas;
-    let state = observed.state();
-    let is_manual_zero = seen == Replicas::ZERO && state.remembered() == Some(Replicas::ZERO);
+    let remembered = observed.remembered();
+    let is_manual_zero = seen == Replicas::ZERO && remembered == Some(Replicas::ZERO);
     let after = match request.requested {
         // Only the controller knows which count it has observed running.
         RequestedOverride::Wake(_) if is_manual_zero && spec.replicas.is_none() => return None,
-        RequestedOverride::Wake(_) => spec.count_after_start(seen, &state),
+        RequestedOverride::Wake(_) => spec.count_after_start(seen, remembered),
         RequestedOverride::Sleep(..) => seen.min(spec.stop_replicas),
         RequestedOverride::Pause(_) => seen,
         RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
@@ -396,7 +395,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
     let not = operation.failure();
     let mut selection = Selection {
         is_previewed: true,
-        observed: Vec::new(),
+        workloads: Vec::new(),
         ..plan.asked.selection.clone()
     };
     let rows = view.rows.iter().map(|row| &**row);
@@ -431,7 +430,10 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
                     is_refusal: true,
                 });
             }
-            _ => selection.observed.push(Observed::clone(before)),
+            _ => selection.workloads.push(SelectedWorkload {
+                observed: Arc::clone(before),
+                parsed: None,
+            }),
         }
     }
     match operation {
@@ -440,7 +442,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
                 shorten,
                 ..request.clone()
             };
-            if !selection.observed.is_empty() {
+            if !selection.workloads.is_empty() {
                 request
                     .carry_out(client, &selection, Some(PATIENCE), &mut tell)
                     .await;
@@ -467,7 +469,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
             restore_each(restore, client, &selection, &mut tell).await;
         }
         Operation::Schedule(request) => {
-            for observed in &selection.observed {
+            for SelectedWorkload { observed, .. } in &selection.workloads {
                 let subject = selection.subject(&observed.object);
                 let edited = request.edit.edited(observed);
                 let text = annotations_text(&edited.changes, &request.prefix);
@@ -580,7 +582,7 @@ async fn until_shown(dashboard: &Dashboard, plan: &ActionPlan) {
     let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
     while waited < SHOWN_WITHIN {
         let view = dashboard.view().await;
-        let rows = view.rows.iter().map(|row| &row.observed);
+        let rows = view.rows.iter().map(|row| &*row.observed);
         let now: HashMap<&WorkloadRef, &Observed> =
             rows.map(|observed| (&observed.object, observed)).collect();
         let is_unchanged = |before: &&&Observed| now.get(&before.object) == Some(*before);

@@ -12,7 +12,7 @@ use dayshift_operations::{
     Shorten, failure_text,
 };
 use dayshift_workload::{
-    Key, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, other_controllers::OtherController,
+    Key, Observed, Prefix, Replicas, WorkloadRef, other_controllers::OtherController,
     savings::StoppedCapacity,
 };
 use kube::Client;
@@ -31,8 +31,6 @@ pub(crate) struct ActionRequest {
     pub(crate) client: Client,
     pub(crate) operation: Operation,
     pub(crate) selection: Selection,
-    /// The parsed annotations of the selected workloads, in the same order.
-    pub(crate) parsed: Vec<Arc<ParsedInputs>>,
     pub(crate) missing: Vec<String>,
     pub(crate) namespaces: Vec<String>,
     /// The number of starts in the cluster that wait for a start slot.
@@ -171,14 +169,14 @@ pub(crate) struct PreviewedChange {
 /// The object of a change, as it was observed for the preview.
 #[derive(Debug)]
 pub(crate) enum ChangeSubject {
-    Workload(Box<Observed>),
+    Workload(Arc<Observed>),
     Namespace(String, Box<AnnotatedNamespace>),
 }
 
 impl PreviewedChange {
     /// A change of a workload to which nothing is written yet.
-    pub(crate) fn of_workload(observed: &Observed, outcome: String, written: String) -> Self {
-        let subject = ChangeSubject::Workload(Box::new(observed.clone()));
+    pub(crate) fn of_workload(observed: &Arc<Observed>, outcome: String, written: String) -> Self {
+        let subject = ChangeSubject::Workload(Arc::clone(observed));
         Self::new(subject, outcome, written)
     }
 
@@ -257,7 +255,7 @@ impl PreviewedChange {
             ChangeSubject::Workload(observed) => Some(&**observed),
             ChangeSubject::Namespace(..) => None,
         };
-        let in_namespace = self.in_namespace().iter().map(|workload| &workload.now);
+        let in_namespace = self.in_namespace().iter().map(|workload| &*workload.now);
         own.into_iter().chain(in_namespace)
     }
 
@@ -380,7 +378,7 @@ impl ActionPlan {
     pub(crate) fn objects(&self) -> usize {
         let changed = self.planned.changes.iter();
         let changed: usize = changed.map(|change| change.workloads().count()).sum();
-        self.asked.selection.observed.len() + changed
+        self.asked.selection.workloads.len() + changed
     }
 
     /// Starts the action. Returns false if it was started before.

@@ -133,7 +133,7 @@ impl Dashboard {
             return Err((StatusCode::BAD_REQUEST, error));
         }
         let operation = operation(requested, &form, &view, &settings.prefix);
-        let (mut selection, parsed, mut missing) = selected(&form, &view, settings);
+        let (mut selection, mut missing) = selected(&form, &view, settings);
         selection.defaults = match &self.source {
             ViewSource::Cluster(followed) => followed.defaults(),
             ViewSource::Controller(_) => {
@@ -149,7 +149,6 @@ impl Dashboard {
             client: visitor.client.clone(),
             operation,
             selection,
-            parsed,
             missing,
             namespaces,
             waiting_starts,

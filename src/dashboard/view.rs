@@ -10,7 +10,7 @@ use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
 use dayshift_controller::Telemetry;
 use dayshift_manifest::plan::{OperatorResource, OtherManagers};
-use dayshift_operations::status::WorkloadStatus;
+use dayshift_operations::{SelectedWorkload, status::WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Kind, NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase,
@@ -51,7 +51,7 @@ pub struct Row {
     /// The status that the command `status` reports.
     pub status: WorkloadStatus,
     /// The observed workload with its Namespace defaults.
-    pub observed: Observed,
+    pub observed: Arc<Observed>,
     /// The parsed annotations.
     pub parsed: Arc<ParsedInputs>,
     forecast: OnceLock<Arc<Forecast>>,
@@ -221,7 +221,7 @@ impl<'v> LastRows<'v> {
 
     fn row(&self, observed: &Observed) -> Option<&'v Row> {
         let row = self.0.get(&observed.object).copied();
-        row.filter(|row| row.observed == *observed)
+        row.filter(|row| *row.observed == *observed)
     }
 }
 
@@ -241,7 +241,7 @@ impl Row {
         let forecast = forecast.filter(|forecast| forecast.holds_at(now));
         Self {
             status,
-            observed,
+            observed: observed.into(),
             parsed,
             forecast: forecast.cloned().map_or_else(OnceLock::new, OnceLock::from),
         }
@@ -299,6 +299,14 @@ impl Row {
             });
         }
         findings
+    }
+
+    /// The workload, for a request to change it.
+    pub(super) fn selected(&self) -> SelectedWorkload {
+        SelectedWorkload {
+            observed: Arc::clone(&self.observed),
+            parsed: Some(Arc::clone(&self.parsed)),
+        }
     }
 
     /// The order of workloads: by namespace, name and kind.

@@ -88,8 +88,8 @@ impl OverrideRequest {
         report_to: ReportSink<'_>,
     ) {
         let mut annotated = Vec::new();
-        self.send(client, selection, |observed, answer| {
-            let subject = selection.subject(&observed.object);
+        self.send(client, selection, |before, answer| {
+            let subject = selection.subject(&before.observed.object);
             match answer {
                 Ok(RequestOutcome::Unchanged) => report_to(done(&subject, "unchanged")),
                 Ok(RequestOutcome::Annotated(workload)) => annotated.push(*workload),

@@ -5,8 +5,8 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Timelike as _, Utc};
 use dayshift_cluster::{Writer, read::ObservedNamespace};
 use dayshift_schedule::ExtraWindows;
 use dayshift_workload::{
-    AnnotationChange, Inputs, Key, Observed, Override, OverrideCommand, OverrideError,
-    ParseContext, ParsedInputs, Prefix, read, time_format::short_time,
+    AnnotationChange, Inputs, Key, Override, OverrideCommand, OverrideError, ParseContext,
+    ParsedInputs, Prefix, read, time_format::short_time,
 };
 use kube::Client;
 
@@ -15,7 +15,7 @@ use crate::{
     namespace_overrides::NamespaceError,
     override_messages::annotations_text,
     overrides::RequestError,
-    selection::{Selection, retry},
+    selection::{SelectedWorkload, Selection, retry},
     until::{Until, UntilError},
 };
 
@@ -53,7 +53,8 @@ impl ExtraWindowRequest {
         selection: &Selection,
         report_to: &mut (dyn FnMut(OverrideReport) + Send),
     ) {
-        let add = async |writer: &Writer, _: &Observed, observed: &Observed| {
+        let add = async |writer: &Writer, _: &SelectedWorkload, now: &SelectedWorkload| {
+            let observed = &now.observed;
             if observed.deleting {
                 return Err(OverrideError::Deleting.into());
             }
@@ -63,8 +64,8 @@ impl ExtraWindowRequest {
             }
             Ok::<_, RequestError>(text)
         };
-        let report = |observed: &Observed, added: Result<String, RequestError>| {
-            let subject = selection.subject(&observed.object);
+        let report = |before: &SelectedWorkload, added: Result<String, RequestError>| {
+            let subject = selection.subject(&before.observed.object);
             report_to(match added {
                 Ok(text) => OverrideReport::Done(format!("{subject} {text}")),
                 Err(error) => OverrideReport::Failed {

@@ -44,6 +44,6 @@ pub use restore::{Restore, RestoredCounts};
 pub use schedule_edit::{
     EditedWorkload, ScheduleEdit, annotations_yaml, gitops_manager, kubectl_annotate,
 };
-pub use selection::Selection;
+pub use selection::{SelectedWorkload, Selection};
 pub use suggestions::{nearest_kind, suggest_namespace, suggest_workload};
 pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};

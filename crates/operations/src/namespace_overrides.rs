@@ -242,7 +242,7 @@ impl OverrideRequest {
                 owner,
                 command,
                 annotations: command.signed(&inputs, zone, request.written_reason(command)),
-                replaced: request.replaced(&inputs, command, zone)?,
+                replaced: request.replaced((&inputs, None), command, zone)?,
                 zone,
                 own,
                 affected: Vec::new(),
@@ -330,7 +330,7 @@ impl OverrideRequest {
         to.affected.push(AnnotatedWorkload {
             object: observed.object.clone(),
             before: observed.replicas,
-            now: observed,
+            now: observed.into(),
             command: to.command,
             annotations: Vec::new(),
             zone: spec.schedule.zone(),

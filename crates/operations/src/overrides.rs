@@ -13,13 +13,14 @@ use dayshift_text::quote;
 use dayshift_workload::{
     AnnotationChange, Inputs, InvalidSchedule, Key, Kind, NotRestored, Observed, Origin, Override,
     OverrideCommand, OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas,
-    RequestWakes, SYNC_REASON, State, SyncAction, WorkloadRef, read, requests_ignored_until,
+    RequestWakes, SYNC_REASON, ScheduleSpec, State, SyncAction, WorkloadRef, read,
+    requests_ignored_until,
 };
 use kube::Client;
 
 use crate::{
     override_messages::active_text,
-    selection::{Retry, Selection},
+    selection::{Retry, SelectedWorkload, Selection},
     until::{Until, UntilError},
 };
 
@@ -194,7 +195,7 @@ pub struct AnnotatedWorkload {
     /// The count before.
     pub before: Replicas,
     /// The object with the annotations. On a dry run, the object as it was.
-    pub now: Observed,
+    pub now: Arc<Observed>,
     /// The requested override.
     pub command: OverrideCommand,
     /// The annotations that were written, or would be on a dry run; `None` for a removal.
@@ -282,16 +283,18 @@ impl OverrideRequest {
         &self,
         client: &Client,
         selection: &Selection,
-        report: impl FnMut(&Observed, Result<RequestOutcome, RequestError>),
+        report: impl FnMut(&SelectedWorkload, Result<RequestOutcome, RequestError>),
     ) {
-        let annotate = async |writer: &Writer, before: &Observed, observed: &Observed| {
-            if selection.is_previewed {
-                changed_since(before, observed, &self.prefix)?;
-            }
-            let request = self.for_object(&before.object);
-            let defaults = &selection.defaults;
-            request.annotate(writer, before, observed, defaults).await
-        };
+        let annotate =
+            async |writer: &Writer, before: &SelectedWorkload, now: &SelectedWorkload| {
+                let before = &before.observed;
+                if selection.is_previewed {
+                    changed_since(before, &now.observed, &self.prefix)?;
+                }
+                let request = self.for_object(&before.object);
+                let defaults = &selection.defaults;
+                request.annotate(writer, before, now, defaults).await
+            };
         selection
             .for_each(client, &self.prefix, annotate, report)
             .await;
@@ -302,13 +305,15 @@ impl OverrideRequest {
         &self,
         writer: &Writer,
         before: &Observed,
-        observed: &Observed,
+        now: &SelectedWorkload,
         defaults: &NamespaceDefaults,
     ) -> Result<RequestOutcome, RequestError> {
+        let observed = &now.observed;
         if let Some(refusal) = observed.missing_definition() {
             return Err(RequestError::MissingKindDefinition(refusal));
         }
-        let Some((sync, zone)) = self.command(observed)? else {
+        let spec = now.spec();
+        let Some((sync, zone)) = self.command(observed, spec)? else {
             return Ok(RequestOutcome::Unchanged);
         };
         let is_end = matches!(self.requested, RequestedOverride::Resume);
@@ -329,21 +334,22 @@ impl OverrideRequest {
                 }));
             }
         };
-        let replaced = self.replaced(&observed.inputs, command, zone)?;
+        let replaced = self.replaced((&observed.inputs, spec), command, zone)?;
         let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
-        let is_applied = command.is_applied(&observed.state());
+        let is_applied = || command.is_applied(&observed.state());
         // A rollback can restore an override together with its `override-began`. A controller
         // then considers it ended. To begin it again, remove `override-began`.
-        let is_to_renew = !is_applied && observed.override_began.is_some();
+        let is_to_renew = observed.override_began.is_some() && !is_applied();
         let changes = !annotations.is_empty() || is_to_renew;
-        if !changes && (self.dry_run || is_applied && !self.until_ready) {
+        if !changes && (self.dry_run || is_applied() && !self.until_ready) {
             return Ok(RequestOutcome::Unchanged);
         }
         let now = if self.dry_run || !changes {
-            observed.clone()
+            Arc::clone(observed)
         } else {
             let written = writer.annotate(observed, &annotations).await?;
-            defaults.applied(written.observe(&observed.object.kind, &self.prefix))
+            let written = written.observe(&observed.object.kind, &self.prefix);
+            Arc::new(defaults.applied(written))
         };
         Ok(RequestOutcome::Annotated(Box::new(AnnotatedWorkload {
             object: before.object.clone(),
@@ -353,26 +359,32 @@ impl OverrideRequest {
             annotations,
             zone,
             replaced,
-            inherited_override: self.inherited_override(command, observed),
+            inherited_override: self.inherited_override(command, observed, spec),
         })))
     }
 
     /// The action for this object and the time zone of its schedule; `None` if there is nothing to do.
-    fn command(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
+    fn command(
+        &self,
+        observed: &Observed,
+        spec: Option<&ScheduleSpec>,
+    ) -> Result<Option<(SyncAction, Zone)>, RequestError> {
         match &self.requested {
             _ if observed.deleting => Err(OverrideError::Deleting.into()),
             _ if observed.labels.are_from_later_version() => {
                 Err(OverrideError::LaterVersion.into())
             }
-            RequestedOverride::Sync => self.sync(observed),
+            RequestedOverride::Sync => self.sync(observed, spec),
             _ => {
-                if matches!(self.requested, RequestedOverride::Resume)
-                    && let Some(origin) = self.held_by(observed)
-                {
+                let is_end = matches!(self.requested, RequestedOverride::Resume);
+                if is_end && let Some(origin) = self.held_by(observed, spec) {
                     let namespace = observed.object.namespace.clone();
                     return Err(OverrideError::held_by(origin, namespace).into());
                 }
-                let (command, zone) = self.command_for_inputs(&observed.scheduled_inputs())?;
+                let (command, zone) = match spec.filter(|_| !is_end) {
+                    Some(spec) => self.command_in(|probe| probe.zone_of(spec, self.now))?,
+                    None => self.command_for_inputs(&observed.scheduled_inputs())?,
+                };
                 Ok(Some((SyncAction::Command(command), zone)))
             }
         }
@@ -383,12 +395,20 @@ impl OverrideRequest {
         &self,
         inputs: &Inputs,
     ) -> Result<(OverrideCommand, Zone), RequestError> {
+        self.command_in(|probe| probe.zone(inputs, &self.context, self.now))
+    }
+
+    /// The override command in the time zone that this function finds for it.
+    fn command_in(
+        &self,
+        zone: impl FnOnce(OverrideCommand) -> Result<Zone, OverrideError>,
+    ) -> Result<(OverrideCommand, Zone), RequestError> {
         // The end of the override depends on the time zone, and the time zone does not depend on the
         // override. So the time zone is found with a placeholder.
         let probe = self
             .requested
             .command_at(|_| Ok(DateTime::<Utc>::MAX_UTC))?;
-        let zone = probe.zone(inputs, &self.context, self.now)?;
+        let zone = zone(probe)?;
         let command = self
             .requested
             .command_at(|until| until.in_zone(zone, self.now))?;
@@ -411,7 +431,7 @@ impl OverrideRequest {
     /// If it is of the same kind and ends later, unless the request may shorten it or `sync` wrote it.
     pub(crate) fn replaced(
         &self,
-        inputs: &Inputs,
+        (inputs, spec): (&Inputs, Option<&ScheduleSpec>),
         command: OverrideCommand,
         zone: Zone,
     ) -> Result<Option<ReplacedOverride>, RequestError> {
@@ -421,7 +441,7 @@ impl OverrideRequest {
         if !Key::OVERRIDES.iter().any(|key| inputs.own().has(*key)) {
             return Ok(None);
         }
-        let spec = read(inputs, &self.context).into_spec();
+        let spec = self.known_or_read(inputs, spec);
         let Some(active) = spec.and_then(|spec| spec.overrides.own.at(self.now)) else {
             return Ok(None);
         };
@@ -463,34 +483,53 @@ impl OverrideRequest {
         &self,
         command: OverrideCommand,
         observed: &Observed,
+        spec: Option<&ScheduleSpec>,
     ) -> Option<(Origin, Override)> {
         if command != OverrideCommand::Resume {
             return None;
         }
-        let spec = read(&observed.inputs, &self.context).into_spec()?;
+        let spec = self.known_or_read(&observed.inputs, spec)?;
         spec.overrides.inherited_at(self.now)
     }
 
     /// The place of the override that an object inherits, if it has none of its own to end.
-    fn held_by(&self, observed: &Observed) -> Option<Origin> {
-        let spec = read(&observed.inputs, &self.context).into_spec();
-        let overrides = spec?.overrides;
+    fn held_by(&self, observed: &Observed, spec: Option<&ScheduleSpec>) -> Option<Origin> {
+        let spec = self.known_or_read(&observed.inputs, spec)?;
+        let overrides = &spec.overrides;
         let (origin, _) = overrides.inherited_at(self.now)?;
         overrides.own_keys().is_empty().then_some(origin)
     }
 
-    fn sync(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
+    fn sync(
+        &self,
+        observed: &Observed,
+        spec: Option<&ScheduleSpec>,
+    ) -> Result<Option<(SyncAction, Zone)>, RequestError> {
+        let sync_to = |spec: &ScheduleSpec| {
+            let sync = SyncAction::plan(spec, observed, self.now)?;
+            Ok::<_, RequestError>(sync.map(|sync| (sync, spec.schedule.zone())))
+        };
+        if let Some(spec) = spec {
+            return sync_to(spec);
+        }
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Unscheduled if observed.phase().is_some() => {
                 Err(OverrideError::ScheduleNotSeen.into())
             }
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Rejected(refusal).into()),
-            ParsedInputs::Scheduled(spec) => {
-                let sync = SyncAction::plan(&spec, observed, self.now)?;
-                Ok(sync.map(|sync| (sync, spec.schedule.zone())))
-            }
+            ParsedInputs::Scheduled(spec) => sync_to(&spec),
         }
+    }
+
+    /// The known schedule, or that of these annotations if it is valid.
+    fn known_or_read<'s>(
+        &self,
+        inputs: &Inputs,
+        known: Option<&'s ScheduleSpec>,
+    ) -> Option<Cow<'s, ScheduleSpec>> {
+        let read = || read(inputs, &self.context).into_spec();
+        known.map(Cow::Borrowed).or_else(|| read().map(Cow::Owned))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Restores workloads to their saved counts without a controller, and resumes the Jobs that dayshift has
 //! suspended.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{Writer, write::ReadError};
@@ -12,7 +12,7 @@ use kube::Client;
 
 use crate::{
     overrides::RequestError,
-    selection::{Selection, retry},
+    selection::{SelectedWorkload, Selection, retry},
 };
 
 /// The options of `dayshift restore`.
@@ -35,9 +35,10 @@ impl Restore {
         &self,
         client: &Client,
         selection: &Selection,
-        report: impl FnMut(&Observed, Result<RestoredCounts, RequestError>),
+        mut report: impl FnMut(&Arc<Observed>, Result<RestoredCounts, RequestError>),
     ) {
-        let restore = async |writer: &Writer, _: &Observed, observed: &Observed| {
+        let restore = async |writer: &Writer, _: &SelectedWorkload, now: &SelectedWorkload| {
+            let observed = &now.observed;
             if let Some(refusal) = observed.missing_definition() {
                 return Err(RequestError::MissingKindDefinition(refusal));
             }
@@ -49,6 +50,7 @@ impl Restore {
             }
             Ok(Some((observed.replicas, change.replicas)))
         };
+        let report = |before: &SelectedWorkload, answer| report(&before.observed, answer);
         selection
             .for_each(client, &self.prefix, restore, report)
             .await;
@@ -65,7 +67,8 @@ impl Restore {
         mut report: impl FnMut(&str, Option<&Job>, Result<(), RequestError>),
     ) {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
-        let observed = selection.observed.iter();
+        let observed = selection.workloads.iter();
+        let observed = observed.map(|workload| &*workload.observed);
         let asking: Vec<&Observed> = observed
             .filter(|observed| may_have_suspended_jobs(observed))
             .collect();

@@ -1,13 +1,13 @@
 //! The live workloads that a command writes to, and the retries of its writes.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use dayshift_cluster::{
     Query, Writer,
     read::{FindError, MissingWorkload, NamespaceDefaults, missing_namespaces},
     write::ReadError,
 };
-use dayshift_workload::{Observed, Prefix, WorkloadRef};
+use dayshift_workload::{Observed, ParsedInputs, Prefix, ScheduleSpec, WorkloadRef};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
@@ -17,7 +17,7 @@ use crate::{live_view::LiveView, status::unreadable::Unreadable};
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The workloads.
-    pub observed: Vec<Observed>,
+    pub workloads: Vec<SelectedWorkload>,
     /// Workloads that the user named and that do not exist.
     pub missing: Vec<MissingWorkload>,
     /// The unreadable part of the selection, which is not changed.
@@ -29,6 +29,31 @@ pub struct Selection {
     /// Whether the user has confirmed a preview. If so, a workload is skipped if its annotations have
     /// changed since.
     pub is_previewed: bool,
+}
+
+/// A selected workload.
+#[derive(Clone, Debug)]
+pub struct SelectedWorkload {
+    /// Its current state.
+    pub observed: Arc<Observed>,
+    /// Its parsed annotations, if they were parsed before.
+    pub parsed: Option<Arc<ParsedInputs>>,
+}
+
+impl SelectedWorkload {
+    /// The schedule, if it was parsed before and is valid.
+    pub(crate) fn spec(&self) -> Option<&ScheduleSpec> {
+        self.parsed.as_ref()?.spec()
+    }
+}
+
+impl From<Observed> for SelectedWorkload {
+    fn from(observed: Observed) -> Self {
+        Self {
+            observed: observed.into(),
+            parsed: None,
+        }
+    }
 }
 
 impl Selection {
@@ -48,8 +73,9 @@ impl Selection {
         let named = query.is_by_name();
         let observed = live.observed();
         Ok(Self {
-            observed: observed
+            workloads: observed
                 .filter(|observed| named || includes(observed))
+                .map(SelectedWorkload::from)
                 .collect(),
             missing: live.missing(),
             unreadable: Unreadable::workloads(query, &unreadable_parts, "left unchanged"),
@@ -62,8 +88,8 @@ impl Selection {
     /// The namespaces of the query that do not exist, if that is known.
     pub async fn missing_namespaces(&self, client: &Client) -> Vec<String> {
         let is_found = |name: &str| {
-            let mut observed = self.observed.iter();
-            observed.any(|workload| &*workload.object.namespace == name)
+            let mut workloads = self.workloads.iter();
+            workloads.any(|workload| &*workload.observed.object.namespace == name)
         };
         missing_namespaces(client, &self.query, is_found).await
     }
@@ -74,9 +100,10 @@ impl Selection {
         writer: &Writer,
         object: &WorkloadRef,
         prefix: &Prefix,
-    ) -> Result<Observed, ReadError> {
+    ) -> Result<SelectedWorkload, ReadError> {
         let read = writer.read(object).await?;
-        Ok(self.defaults.applied(read.observe(&object.kind, prefix)))
+        let observed = self.defaults.applied(read.observe(&object.kind, prefix));
+        Ok(observed.into())
     }
 
     /// Whether the user named the workloads.
@@ -107,19 +134,20 @@ impl Selection {
         &self,
         client: &Client,
         prefix: &Prefix,
-        attempt: impl AsyncFn(&Writer, &Observed, &Observed) -> Result<T, E>,
-        mut report: impl FnMut(&Observed, Result<T, E>),
+        attempt: impl AsyncFn(&Writer, &SelectedWorkload, &SelectedWorkload) -> Result<T, E>,
+        mut report: impl FnMut(&SelectedWorkload, Result<T, E>),
     ) {
         let writer = Writer::for_command(client.clone(), prefix.clone());
-        let mut answers = stream::iter(&self.observed)
-            .map(async |before: &Observed| {
-                let read = async || Ok(self.read(&writer, &before.object, prefix).await?);
-                let attempt = async |now: &Observed| attempt(&writer, before, now).await;
+        let mut answers = stream::iter(&self.workloads)
+            .map(async |before: &SelectedWorkload| {
+                let object = &before.observed.object;
+                let read = async || Ok(self.read(&writer, object, prefix).await?);
+                let attempt = async |now: &SelectedWorkload| attempt(&writer, before, now).await;
                 (before, retry(before, read, attempt).await)
             })
             .buffered(AT_ONCE);
-        while let Some((observed, answer)) = answers.next().await {
-            report(observed, answer);
+        while let Some((before, answer)) = answers.next().await {
+            report(before, answer);
         }
     }
 }

@@ -186,12 +186,20 @@ impl OverrideCommand {
         match read(&inputs.clone().without(replaced), context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Rejected(refusal)),
-            ParsedInputs::Scheduled(spec) => match (self.begun(), spec.overrides.own.at(now)) {
-                (Some(Override::Wake(_) | Override::Sleep(_)), Some(Override::Pause(pause))) => {
-                    Err(OverrideError::Paused(pause))
-                }
-                _ => Ok(spec.schedule.zone()),
-            },
+            ParsedInputs::Scheduled(spec) => self.zone_of(&spec, now),
+        }
+    }
+
+    /// [`Self::zone`] for a command that begins an override of an object with this schedule.
+    ///
+    /// # Errors
+    /// If a pause has priority over the command.
+    pub fn zone_of(&self, spec: &ScheduleSpec, now: DateTime<Utc>) -> Result<Zone, OverrideError> {
+        match (self.begun(), spec.overrides.own.at(now)) {
+            (Some(Override::Wake(_) | Override::Sleep(_)), Some(Override::Pause(pause))) => {
+                Err(OverrideError::Paused(pause))
+            }
+            _ => Ok(spec.schedule.zone()),
         }
     }
 
@@ -253,7 +261,7 @@ impl SyncAction {
         let seen = observed.replicas;
         let is_so = match required {
             Action::Stop => seen <= spec.stop_replicas,
-            Action::Start => spec.count_after_start(seen, &state) == seen,
+            Action::Start => spec.count_after_start(seen, state.remembered()) == seen,
             Action::Scale(count) => seen == spec.counts.least().max(Replicas::new(count)),
         };
         if is_so {

@@ -190,7 +190,12 @@ impl Observed {
 
     /// The phase of [`Self::state`]. Parsing one label is much cheaper than parsing all of them.
     pub fn phase(&self) -> Option<Phase> {
-        self.labels.text(Label::State).and_then(Phase::from_name)
+        self.labels.phase()
+    }
+
+    /// [`State::remembered`] of [`Self::state`], which is cheaper too.
+    pub fn remembered(&self) -> Option<Replicas> {
+        self.labels.remembered()
     }
 
     /// The `next` of [`Self::state`], which is cheaper too.
@@ -288,7 +293,7 @@ impl Observed {
                     let (seen, state) = (self.replicas, self.state());
                     seen == Replicas::ZERO
                         && spec.replicas != Some(Replicas::ZERO)
-                        && spec.count_after_start(seen, &state) > seen
+                        && spec.count_after_start(seen, state.remembered()) > seen
                 }
                 Action::Scale(count) => {
                     self.replicas != spec.counts.least().max(Replicas::new(*count))

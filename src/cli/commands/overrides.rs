@@ -415,7 +415,7 @@ async fn select_scheduled(
         has_schedule,
     );
     let (selection, mut printer) = selected.await?;
-    if selection.observed.is_empty() && !selection.is_by_name() {
+    if selection.workloads.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         print_error(&as_far_as_seen(nothing, &selection.unreadable));
         note_unreadable(&selection.defaults);

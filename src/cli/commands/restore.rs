@@ -116,7 +116,7 @@ async fn restore_all(
                 quiet = false;
                 printer.print(report);
             }
-            let all = selection.observed.len();
+            let all = selection.workloads.len();
             printer.say(&format!("restoring: {done} of {all}"));
         })
         .await;

@@ -8,7 +8,7 @@ use dayshift_controller::{RecordedWake, WakeHistory};
 use dayshift_manifest::plan::Period;
 use dayshift_operations::status::short_time;
 use dayshift_schedule::{Action, Hours, Zone};
-use dayshift_workload::Key;
+use dayshift_workload::{Key, Observed};
 use maud::{Markup, html};
 
 use crate::dashboard::{
@@ -106,7 +106,7 @@ impl Page<'_> {
         let now = self.view.now;
         let mut planner = self.planner(now)?;
         planner.period = Period::new(history.since.max(now - MAX_AGE), now).ok()?;
-        let mut observed = row.observed.clone();
+        let mut observed = Observed::clone(&row.observed);
         observed.inputs = observed.inputs.without(&Key::OVERRIDES);
         let plan = planner.plan_live(&observed)?;
         let boundaries = plan.boundaries().take(MAX_BOUNDARIES);

@@ -305,6 +305,49 @@ fn impossible_actions_are_reported_before_and_after() {
     }
 }
 
+/// A preview uses the annotations as the pages have parsed them.
+#[test]
+fn a_preview_depends_on_the_present_overrides() {
+    let cluster = Cluster::new();
+    let late = "2099-01-01T00:00:00Z";
+    let hours = ("hours", "00:00-24:00");
+    cluster.deployment("plain", 2, &[hours]);
+    cluster.deployment("paused", 2, &[hours, ("pause", "true")]);
+    cluster.deployment("woken", 2, &[hours, ("wake-until", late)]);
+    cluster.deployment("both", 2, &[hours, ("wake-until", late), ("pause", late)]);
+    cluster.deployment("mistyped", 2, &[hours, ("wake-until", "tonight")]);
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    for (action, name, expected) in [
+        ("wake", "plain", "awake until"),
+        ("sleep", "plain", "asleep until"),
+        ("wake", "paused", "not woken: it is paused"),
+        ("sleep", "paused", "not put to sleep: it is paused"),
+        ("pause", "paused", "would end earlier"),
+        ("sleep", "woken", "asleep until"),
+        ("wake", "woken", "would end earlier"),
+        ("sleep", "both", "not put to sleep: it is paused"),
+        ("wake", "mistyped", "awake until"),
+        ("pause", "mistyped", "not paused: its schedule is rejected"),
+    ] {
+        let object = format!("dev/deploy/{name}");
+        let fields = [
+            ("token", &*token),
+            ("do", action),
+            ("for", "2h"),
+            ("object", &object),
+        ];
+        let asked = post(&served, "/confirm", &fields);
+        assert_eq!(asked.status, 200, "{action} {name}: {}", asked.body);
+        let page = Page::read(&asked.body);
+        assert!(
+            page.text().contains(expected),
+            "{action} {name}: {}",
+            page.text()
+        );
+    }
+}
+
 /// No controller acts here, so each workload is polled for ten seconds and reported.
 #[test]
 fn acts_only_on_the_selected_workloads_and_reports_each() {

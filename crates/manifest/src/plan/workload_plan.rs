@@ -364,13 +364,9 @@ impl Planner {
 /// The count that a start of a live object restores after a stop, whatever exact count its schedule sets.
 pub fn restored_count(observed: &Observed, spec: &ScheduleSpec) -> Replicas {
     let seen = observed.replicas;
-    let remembered = spec.known_count(seen, observed.state().remembered());
+    let remembered = spec.known_count(seen, observed.remembered());
     let (count, saved) = count_after_stop(seen, remembered, spec.stop_replicas);
-    let inexact = ScheduleSpec {
-        replicas: None,
-        ..spec.clone()
-    };
-    inexact.started(count, saved)
+    spec.restored(count, saved)
 }
 
 impl WorkloadPlan {

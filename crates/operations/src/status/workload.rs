@@ -474,7 +474,8 @@ impl WorkloadStatus {
         let direction = match (state.phase, self.next_action) {
             (Some(Phase::Stopped), None | Some(Action::Stop)) if is_stopped => Direction::Up,
             (Some(Phase::Running), None | Some(Action::Start))
-                if spec.count_after_start(observed.replicas, state) == observed.replicas =>
+                if spec.count_after_start(observed.replicas, state.remembered())
+                    == observed.replicas =>
             {
                 Direction::Down
             }

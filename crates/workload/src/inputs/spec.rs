@@ -171,6 +171,20 @@ impl ScheduleSpec {
 
     /// The count after a start of an object with the count `seen`.
     pub fn started(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
+        self.started_with(self.replicas, seen, remembered)
+    }
+
+    /// [`Self::started`] without an exact count after a start.
+    pub fn restored(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
+        self.started_with(None, seen, remembered)
+    }
+
+    fn started_with(
+        &self,
+        exact: Option<Replicas>,
+        seen: Replicas,
+        remembered: Option<Replicas>,
+    ) -> Replicas {
         if self.counts == CountKind::Exact && seen > Replicas::ZERO {
             return seen;
         }
@@ -178,8 +192,7 @@ impl ScheduleSpec {
         if self.keeps_zero && seen.max(known.unwrap_or_default()) == Replicas::ZERO {
             return Replicas::ZERO;
         }
-        self.counts
-            .capped(count_after_start(seen, known, self.replicas))
+        self.counts.capped(count_after_start(seen, known, exact))
     }
 
     /// The action that restores an object with the count `seen`, and the new count, if more is
@@ -323,8 +336,7 @@ impl ScheduleSpec {
 
     /// The count if a user wants the object to run now. An on/off object that was turned off stays
     /// off, and so does an object whose schedule keeps a 0.
-    pub fn count_after_start(&self, seen: Replicas, state: &State) -> Replicas {
-        let remembered = state.remembered();
+    pub fn count_after_start(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
         if self.counts.keeps_zero() || self.keeps_zero {
             self.started(seen, remembered)
         } else {
