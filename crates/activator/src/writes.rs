@@ -112,7 +112,7 @@ impl SliceWrites {
                 name: (&**name).into(),
             };
             let is_due = !desired.slices.contains_key(&slice);
-            is_due.then(|| (&service.namespace, slice, Err(&*seen.uid)))
+            is_due.then_some((&service.namespace, slice, Err(&*seen.uid)))
         });
         let mut waiting: BTreeMap<_, Waiting<'_>> = BTreeMap::new();
         for (namespace, slice, wanted) in applied.chain(deleted) {

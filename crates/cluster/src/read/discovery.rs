@@ -49,7 +49,7 @@ pub async fn discover_again(client: &Client, kind: &Kind) -> Result<(), Error> {
             // exists.
             match get::<OpenApi>(client, schemas).await {
                 Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => {
-                    record_schema_lacks_count(kind)
+                    record_schema_lacks_count(kind);
                 }
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "no schema of {}", kind.resource()),

@@ -364,7 +364,7 @@ mod tests {
         // The server decides where the rest begins.
         let expected: Vec<_> = (0..100).chain(50..4_000).collect();
         assert_eq!(found, expected);
-        let queries = queries.lock().unwrap();
+        let queries = queries.lock().unwrap().clone();
         assert!(
             queries.iter().all(|query| query.contains("limit=100")),
             "{queries:?}"
