@@ -121,10 +121,15 @@ fn a_manual_change_within_an_override_is_reported() {
 
 /// The text between `until` and the zone depends on the time of day.
 fn without_the_time(line: &str) -> String {
-    match (line.split_once("until "), line.split_once(" JST")) {
-        (Some((before, _)), Some((_, after))) => format!("{before}until … JST{after}"),
-        _ => line.to_owned(),
-    }
+    let mut parts = line.split("until ");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |line, part| {
+        let rest = match part.split_once(" JST") {
+            Some((_, rest)) => format!("… JST{rest}"),
+            None => part.to_owned(),
+        };
+        format!("{line}until {rest}")
+    })
 }
 
 #[test]

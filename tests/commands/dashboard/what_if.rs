@@ -178,10 +178,11 @@ fn bounds_the_work_for_two_thousand_different_workloads() {
     for at in 0..2_000 {
         let hours = format!("Mon-Fri {:02}:{:02}-19:00", at % 18, at % 60);
         let jitter = format!("{}m", at % 59 + 1);
+        let zone = ["UTC", "Asia/Tokyo"][at / 59 % 2];
         cluster.deployment(
             &format!("web-{at:04}"),
             3,
-            &[("hours", &hours), ("jitter", &jitter)],
+            &[("hours", &hours), ("jitter", &jitter), ("timezone", zone)],
         );
     }
     let served = Served::of(&cluster, &[]);

@@ -196,8 +196,8 @@ fn sleeps_and_resumes_a_whole_namespace() {
     let paused = cluster.dayshift(&["pause", "namespace/dev"]);
     assert_eq!(
         paused.out,
-        "namespace/dev paused: 2 of 3 workloads; 1 has an override of its own: `dayshift pause --all \
-         -n dev`\n"
+        "namespace/dev paused: 2 of 3 workloads; it was asleep until Thu 2099-12-24 18:00 JST; 1 has an \
+         override of its own: `dayshift pause --all -n dev`\n"
     );
     let refused = cluster.dayshift(&["wake", "namespaces/dev", "--for", "1h"]);
     assert_eq!(refused.status, 1);

@@ -150,7 +150,7 @@ fn pages_show_the_state_of_the_controller() {
         assert!(dev.contains(cell), "{cell}: {dev}");
     }
     let web = page(&scenario, &pages, "/object/dev/deploy/web");
-    assert!(web.contains("<dd>woken since "), "{web}");
+    assert!(web.contains("<dd>awake since "), "{web}");
     assert!(
         web.contains("This page does not ask the API server"),
         "{web}"
@@ -263,9 +263,10 @@ fn pages_of_a_controller_follow_a_changed_calendar() {
 #[test]
 fn pages_of_a_followed_cluster_follow_a_changed_calendar() {
     let (scenario, publisher, feed) = before_an_excluded_tuesday();
-    let (client, clock) = (scenario.api.client(), scenario.clock.clone());
-    let pages = Dashboard::new(client, clock, settings()).with_calendars(feed);
-    let pages = Arc::new(pages);
+    let pages = scenario.block_on(async {
+        let (client, clock) = (scenario.api.client(), scenario.clock.clone());
+        Arc::new(Dashboard::new(client, clock, settings()).with_calendars(feed))
+    });
     let mut follow = Box::pin(pages.follow());
     let mut shown_at = |time: &str| {
         let at = scenario.utc(&format!("2026-11-23 {time}"));
