@@ -3,8 +3,8 @@
 //! Users who can write EndpointSlices might change the numbers in the activator's slices. So these numbers
 //! are only hints: they show the assignments from before a restart and those of other replicas. Hints for
 //! Services that get no port are ignored. A number that this process has assigned is never given to another
-//! Service because of a slice. A freed number is not reused until proxies no longer send connections for its
-//! last Service.
+//! Service because of a slice. A freed number, and one that two slices contain at a restart, is not reused
+//! until proxies no longer send connections for its last Service.
 //!
 //! If two replicas have assigned different numbers to one port, each of them sees the number of the other in
 //! the slice again and again. If another port claims one of the two numbers, both replicas use the other
@@ -69,7 +69,8 @@ struct Assignment {
 
 #[derive(Debug)]
 struct Resting {
-    owner: ServicePort,
+    /// The last port with this number; `None` if two slices contained it.
+    owner: Option<ServicePort>,
     until: Instant,
 }
 
@@ -99,6 +100,9 @@ impl PortTable {
         let now = Instant::now();
         self.resting.retain(|_, resting| resting.until > now);
         let permitted = self.permitted(requests);
+        if self.assigned.is_empty() && self.resting.is_empty() {
+            self.rest_disputed(&permitted, hints, now);
+        }
         let claims = Claims::new(self, &permitted, hints);
         let mut chosen = BTreeMap::new();
         let mut taken = BTreeSet::new();
@@ -143,6 +147,28 @@ impl PortTable {
         self.remember(chosen, now)
     }
 
+    /// After a restart, lets the numbers rest that two slices contain. Otherwise, one of the two ports would get
+    /// the number as soon as the slice of the other has changed, while proxies still use it for the other.
+    fn rest_disputed(
+        &mut self,
+        permitted: &BTreeSet<ServicePort>,
+        hints: &BTreeMap<ServicePort, u16>,
+        now: Instant,
+    ) {
+        let claims = Claims::new(self, permitted, hints);
+        let claimed = claims.uses.keys().copied();
+        let disputed: Vec<_> = claimed
+            .filter(|number| claims.is_disputed(*number))
+            .collect();
+        for number in disputed {
+            let resting = Resting {
+                owner: None,
+                until: now + REST,
+            };
+            self.resting.insert(number, resting);
+        }
+    }
+
     /// The requested ports that get a number.
     fn permitted(&self, requests: &[PortRequest]) -> BTreeSet<ServicePort> {
         let mut by_namespace: BTreeMap<&Arc<str>, Vec<&PortRequest>> = BTreeMap::new();
@@ -154,7 +180,8 @@ impl PortTable {
         }
         // Numbers that are resting or about to rest count for their last namespace. Otherwise it could
         // exhaust all numbers by renaming its Services.
-        let resting = self.resting.values().map(|resting| &resting.owner);
+        let resting = self.resting.values();
+        let resting = resting.filter_map(|resting| resting.owner.as_ref());
         let held = resting.chain(self.assigned.keys());
         let held = held.filter(|(service, port)| !requested.contains(&(service, port)));
         let mut unused: HashMap<&Arc<str>, usize> = HashMap::new();
@@ -213,7 +240,7 @@ impl PortTable {
         for (port, known) in std::mem::replace(&mut self.assigned, chosen) {
             if numbers.get(&port) != Some(&known.number) {
                 let resting = Resting {
-                    owner: port,
+                    owner: Some(port),
                     until: now + REST,
                 };
                 self.resting.insert(known.number, resting);
@@ -239,8 +266,8 @@ struct Claims<'t> {
     hints: HashMap<&'t ServicePort, u16>,
     /// How many ports claim each number in slices.
     uses: HashMap<u16, usize>,
-    /// The ports that have each number, or had it recently.
-    owners: HashMap<u16, &'t ServicePort>,
+    /// The ports that have each number, or had it recently; `None` if two slices contained it.
+    owners: HashMap<u16, Option<&'t ServicePort>>,
 }
 
 impl<'t> Claims<'t> {
@@ -259,9 +286,9 @@ impl<'t> Claims<'t> {
             *uses.entry(*number).or_default() += 1;
         }
         let resting = table.resting.iter();
-        let resting = resting.map(|(number, resting)| (*number, &resting.owner));
+        let resting = resting.map(|(number, resting)| (*number, resting.owner.as_ref()));
         let assigned = table.assigned.iter();
-        let assigned = assigned.map(|(port, known)| (known.number, port));
+        let assigned = assigned.map(|(port, known)| (known.number, Some(port)));
         Self {
             hints,
             uses,
@@ -291,7 +318,7 @@ impl<'t> Claims<'t> {
     /// Whether no other port has this number, had it recently, or claims it too.
     fn may_take(&self, port: &ServicePort, number: u16) -> bool {
         let owner = self.owners.get(&number);
-        owner.is_none_or(|owner| *owner == port) && !self.is_disputed(number)
+        owner.is_none_or(|owner| *owner == Some(port)) && !self.is_disputed(number)
     }
 
     /// The next assignment of a port whose assignment has settled. If the slice has contained another number
@@ -334,15 +361,15 @@ impl FreeNumbers {
             .filter(|number| is_free(number) && unowned(number))
             .partition(|number| claims.is_claimed(*number));
         let resting = table.resting.iter();
-        let resting = resting.filter(|(number, resting)| {
-            is_free(number) && !claims.is_claimed_by_another(&resting.owner, **number)
+        let resting = resting.filter_map(|(number, resting)| {
+            let owner = resting.owner.as_ref()?;
+            let is_usable = is_free(number) && !claims.is_claimed_by_another(owner, *number);
+            is_usable.then(|| (owner.clone(), *number))
         });
         Self {
             unclaimed,
             claimed,
-            resting: resting
-                .map(|(number, resting)| (resting.owner.clone(), *number))
-                .collect(),
+            resting: resting.collect(),
         }
     }
 
@@ -417,12 +444,20 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn restart_with_two_slices_that_claim_one_number_ignores_both() {
         let both = [request("a-attacker", "web", 1), request("victim", "web", 1)];
-        let hints = [port("a-attacker", "web"), port("victim", "web")].map(|port| (port, 20_003));
-        let assigned = table(10).assign(&both, &hints.into());
-        assert!(
-            !assigned.values().any(|number| *number == 20_003),
-            "{assigned:?}"
-        );
+        let [attacker, victim] = [port("a-attacker", "web"), port("victim", "web")];
+        let hints = [attacker.clone(), victim.clone()].map(|port| (port, 20_003));
+        let mut table = table(10);
+        let assigned = table.assign(&both, &hints.into());
+        let is_used = |assigned: &BTreeMap<_, u16>| assigned.values().any(|it| *it == 20_003);
+        assert!(!is_used(&assigned), "{assigned:?}");
+        // The slice of the victim now has its new number, and that of the attacker still contains the old one.
+        for (pause, expected) in [(1, false), (298, false), (60, true), (60, true)] {
+            advance(Duration::from_secs(pause)).await;
+            let victims = table.assigned[&victim].number;
+            let hints = [(attacker.clone(), 20_003), (victim.clone(), victims)];
+            let assigned = table.assign(&both, &hints.into());
+            assert!(expected || !is_used(&assigned), "{pause}: {assigned:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
