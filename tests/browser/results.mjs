@@ -71,7 +71,9 @@ export async function checkResults(_tab, _address, browser, program) {
       expect("undo", all("form button").map(text).filter((it) => it.startsWith("Undo")), ["Undo: 1 former override again"]);
     });
     await checkAtEachWidth(tab, "the result of a wake", ["#ready", "#ready ~ .scroll a", "form.decide button"]);
-    // The page follows the readiness by itself.
+    // The page follows the readiness by itself. The checks above have stopped its reloads.
+    await tab.evaluate("location.reload()").catch(() => {});
+    await tab.until(`document.querySelector("#ready")?.textContent === "1 of 2 ready"`);
     slow.status.readyReplicas = 4;
     send("deployments", slow);
     await tab.until(`document.querySelector("#ready")?.textContent === "2 of 2 ready"`);
