@@ -164,6 +164,11 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
     let tomorrow = soon(3600);
     team.create(nights("web"));
     team.await_adopted("web", tomorrow);
+    // If its patch were still in flight, it would be late after the pause, and the controller would probe the
+    // server with a list.
+    tomorrow.await_true("the controller has the response", || {
+        team.newest().log().contains("INFO adopt kind=Deployment")
+    });
 
     team.signal_controllers(Signal::STOP);
     let closed = plane.closed_watches();
