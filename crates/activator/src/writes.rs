@@ -227,7 +227,7 @@ mod tests {
         let desired = Cluster::new().asleep().with_service().desired();
         let wanted = desired.slices.values().next().unwrap().clone();
         let mut desired = desired.clone();
-        let mut add = |namespace: &str, service: &str| {
+        let add = |desired: &mut DesiredState, namespace: &str, service: &str| {
             let slice = name(namespace, &format!("{service}-dayshift"));
             let wanted = FallbackSlice {
                 service: name(namespace, service),
@@ -236,21 +236,17 @@ mod tests {
             desired.slices.insert(slice, wanted);
         };
         for number in 0..4_000 {
-            add(&format!("a{}", number % 4), &format!("s{number}"));
+            add(
+                &mut desired,
+                &format!("a{}", number % 4),
+                &format!("s{number}"),
+            );
         }
         let index = Cluster::new().index;
         let mut writes = SliceWrites::new(LogLimit::default(), 1);
         let mut under_way = VecDeque::from(writes.due(&index, &desired));
         assert_eq!(under_way.len(), MAX_IN_FLIGHT);
-        let mut add = |namespace: &str, service: &str| {
-            let slice = name(namespace, &format!("{service}-dayshift"));
-            let wanted = FallbackSlice {
-                service: name(namespace, service),
-                ..wanted.clone()
-            };
-            desired.slices.insert(slice, wanted);
-        };
-        add("team", "web");
+        add(&mut desired, "team", "web");
         let mut finished = 0;
         while under_way
             .iter()

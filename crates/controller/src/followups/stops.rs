@@ -27,7 +27,7 @@ const GATHER_TIME: TimeDelta = TimeDelta::seconds(2);
 /// The maximum number of workloads with separate notices, if others of their group were announced before.
 const MAX_SEPARATE: usize = 5;
 
-/// The maximum number of groups of a namespace of which is known that they were announced.
+/// How many announced groups of each namespace are remembered.
 const MAX_ANNOUNCED: usize = 64;
 
 /// The stops for which notices will be sent.
