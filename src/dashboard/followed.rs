@@ -14,7 +14,7 @@ use dayshift_cluster::{
 use dayshift_controller::CalendarFeed;
 use dayshift_operations::{
     EventNeeds, LiveView, SharedView,
-    status::{StatusContext, Unreadable, WorkloadStatus},
+    status::{DependencyChecks, StatusContext, Unreadable, WorkloadStatus},
 };
 use dayshift_workload::{Kind, Observed, ParseContext};
 use kube::Client;
@@ -120,6 +120,7 @@ fn view_of(
     let status_context = StatusContext {
         live,
         parse_context: &context,
+        checks: &DependencyChecks::default(),
         now,
     };
     let parse = |observed: &Observed| {

@@ -6,7 +6,9 @@ use std::{cell::OnceCell, collections::HashMap, convert::Infallible, sync::Arc, 
 use chrono::TimeDelta;
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus};
-use dayshift_operations::status::{DependencyLookup, WorkloadStatus, ignored_dependencies};
+use dayshift_operations::status::{
+    DependencyChecks, DependencyLookup, WorkloadStatus, ignored_dependencies,
+};
 use dayshift_workload::{Dependency, ParseContext, ParsedInputs};
 use tokio::{
     sync::{Mutex, OwnedMutexGuard},
@@ -93,7 +95,7 @@ impl Published {
         let context = self.context(settings);
         let was_complete = last.is_some();
         let last = LastRows::new(last, &context);
-        let named = OnceCell::new();
+        let (named, checks) = (OnceCell::new(), DependencyChecks::default());
         let seen = |namespace: &str, needed: &Dependency| {
             let entry = |snapshot: &Arc<ObjectSnapshot>| {
                 let object = &snapshot.object;
@@ -123,7 +125,8 @@ impl Published {
             )?;
             let namespace = &observed.object.namespace;
             let seen = |needed: &Dependency| seen(namespace, needed);
-            let in_vain = ignored_dependencies(&observed.object, &object.parsed, snapshot.at, seen);
+            let (object_ref, at) = (&observed.object, snapshot.at);
+            let in_vain = ignored_dependencies(object_ref, &object.parsed, at, &checks, seen);
             let status = status.with_ignored_dependencies(in_vain);
             let status = match object.work {
                 WorkStatus::WaitingForSlot => status.waiting_for_slot(),

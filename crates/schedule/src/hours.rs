@@ -35,6 +35,11 @@ pub struct Hours {
 }
 
 impl Hours {
+    /// The approximate number of parts that a search must check.
+    pub(super) fn items(&self) -> usize {
+        1 + self.monthly.len()
+    }
+
     /// Parses windows separated by `;`: `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`. If the end is not
     /// after the beginning, the window ends on the next day. A window belongs to the day on which
     /// it begins.

@@ -196,6 +196,14 @@ impl Schedule {
         &self.rule
     }
 
+    /// The approximate number of parts that a search must check. The time of a search grows with it.
+    pub fn items(&self) -> usize {
+        match self.rule() {
+            ScheduleRule::Times(entries) => entries.iter().map(|entry| entry.times.items()).sum(),
+            ScheduleRule::Hours(hours) => hours.items(),
+        }
+    }
+
     /// The excluded dates.
     pub fn except(&self) -> &ExcludedDates {
         &self.except

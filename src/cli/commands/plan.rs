@@ -17,7 +17,9 @@ use dayshift_manifest::{
 };
 use dayshift_operations::{
     LiveView,
-    status::{StatusContext, Unreadable, WorkloadStatus, owners, scheduled_owner},
+    status::{
+        DependencyChecks, StatusContext, Unreadable, WorkloadStatus, owners, scheduled_owner,
+    },
     suggest_workload,
 };
 use dayshift_schedule::Zone;
@@ -409,6 +411,7 @@ impl PlanArgs {
         let context = StatusContext {
             live: &live,
             parse_context: &planner.context,
+            checks: &DependencyChecks::default(),
             now,
         };
         for (kind, managed) in live.workloads() {

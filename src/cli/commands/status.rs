@@ -13,7 +13,7 @@ use dayshift_cluster::{
 };
 use dayshift_operations::{
     EventNeeds, LiveView, SharedView,
-    status::{StatusContext, Unreadable, WorkloadStatus},
+    status::{DependencyChecks, StatusContext, Unreadable, WorkloadStatus},
     suggest_workload,
 };
 use dayshift_text::counted;
@@ -360,6 +360,7 @@ impl StatusView<'_> {
         let context = StatusContext {
             live,
             parse_context: &self.parse_context,
+            checks: &DependencyChecks::default(),
             now,
         };
         let mut statuses = Vec::new();

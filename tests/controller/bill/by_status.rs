@@ -3,7 +3,7 @@
 use dayshift_cluster::{Query, read::NamespaceDefaults};
 use dayshift_operations::{
     LiveView,
-    status::{StatusContext, WorkloadStatus},
+    status::{DependencyChecks, StatusContext, WorkloadStatus},
 };
 use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 
@@ -21,6 +21,7 @@ pub(crate) fn stopped_by_status(scenario: &Sandbox, query: &Query) -> StoppedCap
             live: &live,
             parse_context: &ParseContext::default(),
             now,
+            checks: &DependencyChecks::default(),
         };
         let all = live.workloads();
         let all = all.filter_map(|(kind, it)| WorkloadStatus::new(kind, it, &context));

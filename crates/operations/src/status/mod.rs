@@ -9,7 +9,7 @@ mod workload;
 pub use dayshift_workload::time_format::{
     date_and_time, distance, duration, short_time, span, time_of_day,
 };
-pub use dependencies::{DependencyLookup, ignored_dependencies};
+pub use dependencies::{DependencyChecks, DependencyLookup, ignored_dependencies};
 pub use unreadable::Unreadable;
 pub use workload::{
     RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, owners, scheduled_owner,

@@ -27,7 +27,7 @@ use crate::{
     live_view::{EventNeeds, LiveView, has_wake_on_request},
     status::{
         conditions::{count_condition, nothing_saved, stays_at_zero, stop_notice},
-        dependencies::{DependencyLookup, ignored_dependencies},
+        dependencies::{DependencyChecks, DependencyLookup, ignored_dependencies},
     },
 };
 
@@ -124,6 +124,7 @@ impl WorkloadStatus {
         let StatusContext {
             live,
             parse_context,
+            checks,
             now,
         } = *context;
         let prefix = &live.prefix;
@@ -195,6 +196,7 @@ impl WorkloadStatus {
                 &observed.object,
                 &parsed,
                 now,
+                checks,
                 look_up,
             ));
             if owner.is_none() {
@@ -653,6 +655,8 @@ pub struct StatusContext<'a> {
     pub live: &'a LiveView,
     /// The context for parsing annotations, with the default time zone.
     pub parse_context: &'a ParseContext,
+    /// The checked dependencies of all workloads.
+    pub checks: &'a DependencyChecks,
     /// The time, according to the clock that schedules follow.
     pub now: DateTime<Utc>,
 }

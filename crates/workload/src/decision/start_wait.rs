@@ -198,6 +198,9 @@ impl StartDependencies<'_> {
 /// How many starts are checked.
 const MAX_STARTS: usize = 14;
 
+/// The same for long schedules, multiplied by the number of their items: each search takes longer.
+const MAX_ITEMS: usize = 1_000;
+
 /// A dependency of a start.
 #[derive(Clone, Copy, Debug)]
 pub struct DependencyWorkload<'a> {
@@ -304,7 +307,8 @@ impl ScheduleSpec {
             return Some(UnsatisfiableDependency::Overridden(over));
         }
         let mut from = from;
-        for _ in 0..MAX_STARTS {
+        let items = self.schedule.items() + other.schedule.items();
+        for _ in 0..(MAX_ITEMS / items.max(1)).clamp(1, MAX_STARTS) {
             let start = self.next_boundary(Direction::Up, object, None, from)?.at;
             let is_stopped =
                 other.required_action(needed.object, None, start) == Some(Action::Stop);
