@@ -50,7 +50,7 @@ mod tests;
 /// In one step, at most this many boundaries, retries and deadlines of each kind are processed.
 const MAX_DUE: usize = 64;
 
-/// The maximum number of decisions per step that send no request. It applies to the agenda and to the
+/// The maximum number of decisions per step that send no request, and of those about dependencies. It applies to the agenda and to the
 /// queues separately, so that a long agenda does not delay queued objects.
 const MAX_DECISIONS: usize = 32;
 
@@ -382,8 +382,8 @@ impl Core {
         {
             if let Some(object) = self.store.get_unpublished(id) {
                 object.is_on_agenda = false;
-                let has_sent = self.evaluate(id, Trigger::Agenda);
-                self.budget.agenda -= usize::from(!has_sent);
+                let decisions = self.evaluate_counted(id, Trigger::Agenda);
+                self.budget.agenda = self.budget.agenda.saturating_sub(decisions);
             }
         }
         self.more |= !self.agenda.is_empty() || !self.backlog.is_empty();
@@ -429,10 +429,19 @@ impl Core {
             let object = self.store.get_mut(id);
             // The object might have moved to another queue since.
             if object.is_some_and(|object| object.work.take_from(class)) {
-                let has_sent = self.evaluate(id, Trigger::Queue(class));
-                self.budget.queues -= usize::from(!has_sent);
+                let decisions = self.evaluate_counted(id, Trigger::Queue(class));
+                self.budget.queues = self.budget.queues.saturating_sub(decisions);
             }
         }
+    }
+
+    /// Evaluates an object. Returns the number of decisions that have sent no request, with those about its
+    /// dependencies: users can give thousands of workloads 16 dependencies each.
+    fn evaluate_counted(&mut self, id: Id, trigger: Trigger) -> usize {
+        let before = self.store.dependency_decisions.get();
+        let has_sent = self.evaluate(id, trigger);
+        let of_dependencies = self.store.dependency_decisions.get().wrapping_sub(before);
+        of_dependencies + usize::from(!has_sent)
     }
 
     fn has_slot(&self, class: Class) -> bool {

@@ -72,6 +72,8 @@ impl Store {
         };
         let object = self.get(id).filter(|object| !object.observed.deleting)?;
         let observed = &object.observed;
+        let decided = self.dependency_decisions.get();
+        self.dependency_decisions.set(decided.wrapping_add(1));
         if let Some(Decision::Write(change)) = self.decide(id, now)
             && change.kind.is_transition()
             && change.replicas > observed.replicas

@@ -4,6 +4,7 @@
 //! sends no requests.
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
@@ -66,6 +67,8 @@ pub(crate) struct Store {
     /// this order, so that constant changes of some objects do not delay the others.
     touched: VecDeque<Id>,
     last_id: Id,
+    /// The number of decisions about dependencies so far. Each takes as long as any other decision.
+    pub(crate) dependency_decisions: Cell<usize>,
     /// The number of decisions about each object, and about all objects.
     #[cfg(test)]
     pub(crate) decisions: std::cell::RefCell<(BTreeMap<Id, usize>, usize)>,
@@ -99,6 +102,7 @@ impl Store {
             objects: BTreeMap::new(),
             touched: VecDeque::new(),
             last_id: Id::default(),
+            dependency_decisions: Cell::default(),
             #[cfg(test)]
             decisions: std::cell::RefCell::default(),
         }

@@ -34,3 +34,28 @@ fn edit_that_thousands_inherit_delays_no_other_namespace() {
     assert!(most < 128 << 10, "{most} bytes were parsed in one step");
     assert!(most > 4 << 10);
 }
+
+/// A decision about a dependency takes as long as one about the workload, milliseconds for the longest annotations.
+#[test]
+fn starts_with_many_dependencies_are_decided_about_in_small_steps() {
+    let names: Vec<_> = (0..16).map(|number| format!("need-{number}")).collect();
+    let after = names.iter().map(|name| format!("deploy/{name}"));
+    let after = after.collect::<Vec<_>>().join("; ");
+    let down = |name: &str| {
+        let object = deployment(name).namespace("evil").replicas(0);
+        object.annotation("start", "19:00")
+    };
+    let needed = names.iter().map(|name| down(name));
+    let evil = (0..200).map(|number| down(&format!("evil-{number}")).annotation("after", &after));
+    let web = deployment("web").stop("19:00");
+    let mut rig = Rig::at(EVENING).adopted(needed.chain(evil).chain([web]));
+    rig.tick("19:00:00");
+    while rig.next_wake() == "19:00:00" {
+        rig.tick_next();
+    }
+    rig.respond_to_all();
+    assert_eq!(rig.state("web"), Some("stopped"));
+    let most = rig.max_decisions();
+    assert!(most > 32, "the starts wait for their dependencies: {most}");
+    assert!(most <= 2 * (32 + 16) + 40, "{most} decisions in one step");
+}
