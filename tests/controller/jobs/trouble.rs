@@ -278,3 +278,36 @@ fn many_jobs_of_other_namespaces_delay_jobs_by_seconds() {
         assert!(all, "{namespace}: no Job is left out");
     }
 }
+
+/// The list of the Jobs of one namespace has 18 pages of 4.5 s each, and starts and stops wait all the time.
+#[test]
+fn long_list_of_jobs_does_not_delay_the_jobs_of_another_namespace() {
+    let scenario = Sandbox::at("2026-11-20 18:58 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
+    for namespace in ["busy", "evil"] {
+        scenario.api.namespace(namespace);
+    }
+    let object = cron_job("report").namespace("evil").hours("09:00-18:59");
+    scenario.apply(object.annotation("dayshift/stop-jobs", "true"));
+    for number in 0..1_800 {
+        let mut job = job_of(&scenario, "report", &format!("job-{number}"));
+        job["metadata"]["namespace"] = json!("evil");
+        make(&scenario, job);
+    }
+    for number in 0..100 {
+        let object = deployment(&format!("web-{number}")).namespace("busy");
+        let often = "0-58/2 * * * * * = 1; 1-59/2 * * * * * = 2";
+        scenario.apply(object.annotation("dayshift/scale", often));
+    }
+    scenario.sleep_until("18:58:30");
+    scenario.api.on_request(|line| {
+        let delay = match &*line.namespace {
+            "busy" if line.verb == "patch" => 900,
+            "evil" if is_of_jobs(line) => 4_500,
+            _ => return None,
+        };
+        Some(Fault::Delay(Duration::from_millis(delay)))
+    });
+    scenario.sleep_until("2026-11-20 19:00:08");
+    assert_eq!(api.suspended("report-1").0, true);
+}

@@ -143,7 +143,9 @@ pub(crate) const fn limits(class: Class, window: usize, waiting: WaitingTransiti
         Class::Slow | Class::Event => shared(window),
         Class::Adoption if is_busy => shared(at_least_one(window / 8)),
         Class::Adoption => shared(at_least_one(window / 2)),
-        Class::Managers | Class::Jobs | Class::NotReady if is_busy => unshared(1),
+        Class::Managers | Class::NotReady if is_busy => unshared(1),
+        // A namespace can use only one of them, and its list of Jobs can be long.
+        Class::Jobs if is_busy => unshared(2),
         Class::Managers | Class::Jobs | Class::NotReady => unshared(4),
         Class::Server => unshared(usize::MAX),
     }
@@ -232,7 +234,7 @@ mod tests {
             (Class::Slow, (32, 24), (32, 24)),
             (Class::Adoption, (16, 12), (4, 3)),
             (Class::Managers, (4, 4), (1, 1)),
-            (Class::Jobs, (4, 4), (1, 1)),
+            (Class::Jobs, (4, 4), (2, 2)),
             (Class::NotReady, (4, 4), (1, 1)),
         ] {
             let all = [
