@@ -46,7 +46,7 @@ pub(crate) struct SentPatch {
 pub(crate) struct KnownVersions {
     /// The version of the object that the write is for.
     pub(crate) object: Version,
-    /// The newest version of any object of its kind.
+    /// The newest version in the watch of the object.
     pub(crate) newest: Version,
 }
 

@@ -10,7 +10,7 @@ use std::{collections::HashMap, time::Duration};
 use dayshift_cluster::decode::Version;
 use dayshift_workload::Kind;
 
-use crate::object::rare::KnownVersions;
+use crate::{ids::WatchId, object::rare::KnownVersions};
 
 /// The minimum time between two relists. Without it, two servers with different histories behind one
 /// address could cause a relist with each response.
@@ -19,10 +19,12 @@ const RELIST_INTERVAL: Duration = Duration::from_secs(60);
 /// The delay before a version question without a response is sent again.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// The newest observed version of each kind, and whether a response has shown a rollback.
+/// The newest observed version of each watch, and whether a response has shown a rollback.
 #[derive(Default)]
 pub(crate) struct History {
-    newest: HashMap<Kind, Version>,
+    /// The watches of two namespaces are not equally far, and a patch that changes nothing has the version of an
+    /// earlier change by a user. So a write is compared only with the watch of its object.
+    newest: HashMap<WatchId, Version>,
     has_rolled_back: bool,
     relisted_at: Option<Duration>,
     /// The next question to the server, and the elapsed time at which to send it.
@@ -41,17 +43,17 @@ pub(crate) struct VersionQuestion {
 
 impl History {
     /// Records the version of an object from a watch.
-    pub(crate) fn record_observed(&mut self, kind: &Kind, version: Version) {
-        let newest = self.newest.entry(kind.clone()).or_default();
+    pub(crate) fn record_observed(&mut self, watch: WatchId, version: Version) {
+        let newest = self.newest.entry(watch).or_default();
         if *newest == Version::default() || newest.is_before(version) {
             *newest = version;
         }
     }
 
     /// The known versions to compare with the response to a write: that of the object, and the newest
-    /// one of its kind.
-    pub(crate) fn known(&self, kind: &Kind, object: Version) -> KnownVersions {
-        let newest = self.newest.get(kind).copied().unwrap_or_default();
+    /// one of its watch.
+    pub(crate) fn known(&self, watch: WatchId, object: Version) -> KnownVersions {
+        let newest = self.newest.get(&watch).copied().unwrap_or_default();
         KnownVersions { object, newest }
     }
 
@@ -116,6 +118,7 @@ mod tests {
     use super::*;
 
     const KIND: Kind = Kind::DEPLOYMENT;
+    const WATCH: WatchId = 1;
 
     fn version(number: u32) -> Version {
         Version::parse(&number.to_string())
@@ -124,7 +127,7 @@ mod tests {
     /// A history in which this version was observed.
     fn with_observed(newest: u32) -> History {
         let mut history = History::default();
-        history.record_observed(&KIND, version(newest));
+        history.record_observed(WATCH, version(newest));
         history
     }
 
@@ -137,9 +140,9 @@ mod tests {
             (7, true),
         ] {
             let mut history = with_observed(90);
-            history.record_observed(&KIND, version(80));
-            let known = history.known(&KIND, version(80));
-            history.record_observed(&KIND, version(92)); // while the write was in flight
+            history.record_observed(WATCH, version(80));
+            let known = history.known(WATCH, version(80));
+            history.record_observed(WATCH, version(92)); // while the write was in flight
             history.record_write(version(written), known);
             assert_eq!(
                 history.take_relist(Duration::from_secs(100)),
@@ -149,10 +152,11 @@ mod tests {
         }
     }
 
+    /// Of different kinds, or of different namespaces.
     #[test]
-    fn versions_of_different_kinds_are_not_compared_after_a_write() {
+    fn versions_of_different_watches_are_not_compared_after_a_write() {
         let mut history = with_observed(90);
-        let known = history.known(&Kind::STATEFUL_SET, version(6));
+        let known = history.known(WATCH + 1, version(6));
         history.record_write(version(7), known);
         assert!(!history.take_relist(Duration::from_secs(100)));
     }
@@ -196,7 +200,7 @@ mod tests {
         let (mut history, mut now) = (with_observed(90), Duration::from_secs(100));
         history.record_response(version(8), version(9));
         assert!(history.take_relist(now) && !history.take_relist(now));
-        let known = history.known(&KIND, version(7));
+        let known = history.known(WATCH, version(7));
         history.record_write(version(8), known);
         now += RELIST_INTERVAL;
         assert!(!history.take_relist(now), "no version is known");

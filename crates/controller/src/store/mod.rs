@@ -310,9 +310,9 @@ impl Store {
         }
     }
 
-    /// The known version of an object, and the newest one of its kind.
+    /// The known version of an object, and the newest one of its watch.
     pub(crate) fn known_versions(&self, object: &Object) -> KnownVersions {
-        self.history.known(&object.name().kind, object.version)
+        self.history.known(object.watch, object.version)
     }
 
     /// Replaces the calendars. The objects that refer to calendars are outdated.

@@ -46,7 +46,7 @@ impl Store {
         origin: ObservationOrigin,
     ) -> ObjectChange {
         let version = workload.version();
-        self.history.record_observed(kind, version);
+        self.history.record_observed(origin.watch, version);
         let namespace = self.namespaces.get(&name.namespace);
         let known = namespace.and_then(|namespace| namespace.get(kind, &name.name));
         let (known, is_late) = match known {
@@ -275,6 +275,8 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use chrono::DateTime;
     use dayshift_workload::{Annotations, Key, Replicas};
     use serde_json::json;
@@ -352,6 +354,18 @@ mod tests {
             assert!(store.observe_response(id, &web(50, 5), version(known)));
             assert_eq!(replicas(&store, id), expected, "{known}");
         }
+    }
+
+    /// A patch can change nothing, after a change by a user that the watch of the namespace has not shown yet.
+    #[test]
+    fn a_write_is_not_compared_with_the_watch_of_another_namespace() {
+        let mut store = store();
+        let id = changed_id(&mut store, &web(50, 3), CHANGE).unwrap();
+        let ahead = ObservationOrigin { watch: 1, ..CHANGE };
+        observe(&mut store, &placed("ops", "web", 100, 3), ahead);
+        let known = store.known_versions(store.get(id).unwrap());
+        store.history.record_write(version(60), known);
+        assert!(!store.history.take_relist(Duration::from_secs(100)));
     }
 
     /// A change can arrive after a newer response; a list contains the current state.
