@@ -1,7 +1,7 @@
 //! The data of a page: [`View`], its [`Row`]s with their findings, and savings.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     mem,
     sync::{Arc, OnceLock},
 };
@@ -13,8 +13,8 @@ use dayshift_manifest::plan::{OperatorResource, OtherManagers};
 use dayshift_operations::{SelectedWorkload, status::WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Kind, NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase,
-    Prefix, TEAM_CONFIG_MAP, WorkloadRef,
+    Kind, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix,
+    RecordedSchedules, TEAM_CONFIG_MAP, WorkloadRef,
     events::{Condition, Message},
     may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
@@ -161,11 +161,14 @@ impl View {
 
     /// The named schedules that these workloads follow, as far as they are known here.
     pub(super) fn named_schedules(&self) -> NamedSchedules {
-        let rows = self.rows.iter();
-        let known = rows.flat_map(|row| row.observed.inputs.schedules());
-        let known: BTreeMap<&str, &NamedSchedule> =
-            known.map(|schedule| (schedule.name(), schedule)).collect();
-        NamedSchedules::from_file(known.into_values().cloned())
+        let mut recorded = RecordedSchedules::default();
+        for row in self.rows.iter() {
+            for schedule in row.observed.inputs.schedules() {
+                recorded.add(&row.status.object.namespace, schedule);
+            }
+        }
+        let agreed = recorded.agreed();
+        NamedSchedules::from_file(agreed.filter_map(|(_, agreed)| agreed.ok()))
     }
 
     /// The zone that all rows share.

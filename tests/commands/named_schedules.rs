@@ -183,3 +183,41 @@ fn commands_for_live_workloads_need_no_file() {
     ran.assert_out("unused   Mon-Fri 09:00-19:00");
     ran.assert_err("schedule `broken`, key `hours`: `Fry` is not a day");
 }
+
+/// Users can record any values on their own workloads.
+#[test]
+fn values_that_are_recorded_in_one_namespace_do_not_replace_those_of_others() {
+    let cluster = Cluster::new();
+    for (namespace, hours) in [
+        ("dev", "09:00-19:00"),
+        ("ops", "09:00-19:00"),
+        ("evil", "00:00-00:01; 00:02-00:03"),
+    ] {
+        cluster.api.namespace(namespace);
+        let recorded = json!({"from": "schedule", "schedules": {"office": {"hours": hours}}});
+        let object = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {
+                "namespace": namespace, "name": "web", "labels": {"dayshift/state": "running"},
+                "annotations": {
+                    "dayshift/schedule": "office", "dayshift/inherited": recorded.to_string(),
+                },
+            },
+            "spec": {
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {
+                    "metadata": {"labels": {"app": "web"}},
+                    "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+                },
+            },
+        });
+        cluster.api.create(object).unwrap();
+    }
+    let ran = cluster.dayshift(&["schedules", "-A", "-o=json"]);
+    let office = &ran.json()["schedules"][0];
+    assert_eq!(office["values"], json!({"hours": "09:00-19:00"}), "{ran:?}");
+    assert_eq!(office["workloads"], 3);
+    let ran = cluster.dayshift(&["schedules", "-n=dev", "-n=evil"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    ran.assert_err("have recorded different values of `hours`");
+}

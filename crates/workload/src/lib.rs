@@ -47,7 +47,8 @@ pub use inputs::{
     InvalidSchedule, MAX_ERROR, Problem,
     after::{After, Dependency, DependencyKind},
     annotations::{
-        Annotations, Excess, MAX_TEXTS, NamedSchedule, NamedSchedules, Origin, UnknownAnnotation,
+        Annotations, Excess, MAX_TEXTS, NamedSchedule, NamedSchedules, Origin, RecordedSchedules,
+        UnknownAnnotation,
     },
     effective::{Inputs, Source, VolumeRetention},
     inheritance::{DefaultSchedule, Inheritance, RecordedDefaults, TEAM_CONFIG_MAP, allows_team},

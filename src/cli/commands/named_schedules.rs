@@ -17,7 +17,7 @@ use dayshift_operations::{
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Inputs, Key, Kind, NamedSchedule, NamedSchedules, ParseContext, ParsedInputs, Prefix,
-    WorkloadRef, read,
+    RecordedSchedules, WorkloadRef, read,
 };
 use kube::Client;
 
@@ -42,8 +42,8 @@ use crate::cli::{
 /// List the named schedules, their next boundaries, and how many workloads follow each
 ///
 /// Without a file, the schedules that live workloads follow are listed, with the values that the
-/// controller has recorded on them. With --schedules, those of the file are listed too, and their
-/// values are those of the file.
+/// controller has recorded on most of them. With --schedules, those of the file are listed too, and
+/// their values are those of the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit status: 0 done, 1 a schedule is invalid, or workloads name an unknown one, 2 wrong usage, \
@@ -78,10 +78,9 @@ enum SchedulesFormat {
 /// A schedule that is listed.
 #[derive(Default)]
 struct ListedSchedule {
-    /// Its values in the file, or else those that the controller has recorded on a workload; `None` if
-    /// neither has it.
-    values: Option<NamedSchedule>,
-    is_of_file: bool,
+    /// Its values in the file, or else those that the controller has recorded on workloads; `None` if
+    /// neither has it. `Err` if equally many namespaces have recorded different values of this key.
+    values: Option<Result<NamedSchedule, Key>>,
     users: usize,
 }
 
@@ -97,8 +96,7 @@ impl SchedulesArgs {
         let of_file = self.file.as_ref().map(NamedScheduleFile::schedules);
         for schedule in of_file.iter().flat_map(NamedSchedules::iter) {
             let entry: &mut ListedSchedule = listed.entry(schedule.name().to_owned()).or_default();
-            entry.values = Some(schedule.clone());
-            entry.is_of_file = true;
+            entry.values = Some(Ok(schedule.clone()));
         }
         let prefix = self.schedules.prefix.annotation_prefix.clone();
         let found = self.connection.on_cluster("schedules", async |client| {
@@ -151,22 +149,20 @@ async fn add_users(
 ) -> Result<Vec<Unreadable>, FindError> {
     let query = targets.query(client.default_namespace());
     let live = LiveView::read(client, query, prefix, NamespaceDefaults::default()).await?;
+    let mut recorded = RecordedSchedules::default();
     for observed in live.observed() {
         let Some(name) = observed.inputs.schedule_name() else {
             continue;
         };
-        let entry = listed.entry(name.to_owned()).or_default();
-        entry.users += 1;
-        let mut recorded = observed.inputs.schedules();
-        let recorded = recorded.find(|known| known.name() == name);
-        // Another workload may have recorded more of its values.
-        let length = |schedule: &NamedSchedule| schedule.texts().kept_bytes();
-        if let Some(recorded) = recorded
-            && !entry.is_of_file
-            && entry.values.as_ref().map_or(0, length) < length(recorded)
-        {
-            entry.values = Some(recorded.clone());
+        listed.entry(name.to_owned()).or_default().users += 1;
+        let mut schedules = observed.inputs.schedules();
+        if let Some(schedule) = schedules.find(|schedule| schedule.name() == name) {
+            recorded.add(&observed.object.namespace, schedule);
         }
+    }
+    for (name, agreed) in recorded.agreed() {
+        let entry = listed.entry(name.to_owned()).or_default();
+        entry.values.get_or_insert(agreed);
     }
     let parts = live.unreadable_parts();
     Ok(Unreadable::workloads(live.query(), &parts, "not counted"))
@@ -188,11 +184,21 @@ fn entry(
         workloads: schedule.users,
         error: None,
     };
-    let Some(values) = &schedule.values else {
-        entry.error = Some(format!(
-            "`{name}` is not known: no controller has recorded its values on a workload"
-        ));
-        return entry;
+    let values = match &schedule.values {
+        Some(Ok(values)) => values,
+        Some(Err(key)) => {
+            entry.error = Some(format!(
+                "`{name}` is not known: workloads of different namespaces have recorded different values of `{key}`; \
+                 give the file of the controller with --schedules FILE"
+            ));
+            return entry;
+        }
+        None => {
+            entry.error = Some(format!(
+                "`{name}` is not known: no controller has recorded its values on a workload"
+            ));
+            return entry;
+        }
     };
     let text = |key: Key| Some((key.name().to_owned(), values.texts().text(key)?.to_owned()));
     entry.values = Key::ALL.into_iter().filter_map(text).collect();

@@ -5,7 +5,7 @@
 //! the schedule that they name, so that no lookup of a key needs the table.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     hash::{Hash, Hasher},
     ops::{Bound, Range},
     sync::Arc,
@@ -408,6 +408,64 @@ impl NamedSchedule {
     }
 }
 
+/// The values of named schedules that the controller has recorded on workloads, for readers without its file.
+///
+/// Users can write any values on workloads of their own, so the values in most namespaces are used.
+#[derive(Debug, Default)]
+pub struct RecordedSchedules(BTreeMap<Box<str>, RecordedSchedule>);
+
+#[derive(Debug, Default)]
+struct RecordedSchedule {
+    /// The namespaces of the workloads.
+    namespaces: BTreeSet<Arc<str>>,
+    /// For each key, the namespaces in which each value is recorded. A workload with a value of its own does not
+    /// record that of the schedule.
+    values: BTreeMap<Key, BTreeMap<Box<str>, BTreeSet<Arc<str>>>>,
+}
+
+impl RecordedSchedules {
+    /// Adds a schedule as a workload in a namespace has recorded it.
+    pub fn add(&mut self, namespace: &Arc<str>, recorded: &NamedSchedule) {
+        let known = self.0.entry(recorded.name.clone()).or_default();
+        known.namespaces.insert(Arc::clone(namespace));
+        for key in Key::ALL {
+            if let Some(text) = recorded.texts.text(key) {
+                let values = known.values.entry(key).or_default();
+                let namespaces = values.entry(text.into()).or_default();
+                namespaces.insert(Arc::clone(namespace));
+            }
+        }
+    }
+
+    /// The values that most namespaces have recorded, by the name of the schedule. `Err` if as many have recorded
+    /// another value of this key.
+    pub fn agreed(&self) -> impl Iterator<Item = (&str, Result<NamedSchedule, Key>)> {
+        let all = self.0.iter();
+        all.map(|(name, recorded)| (&**name, recorded.agreed(name)))
+    }
+}
+
+impl RecordedSchedule {
+    fn agreed(&self, name: &str) -> Result<NamedSchedule, Key> {
+        let mut agreed = Vec::new();
+        for (key, values) in &self.values {
+            let most = values.values().map(BTreeSet::len).max().unwrap_or_default();
+            let with_any: BTreeSet<_> = values.values().flatten().collect();
+            if self.namespaces.len() - with_any.len() >= most {
+                continue;
+            }
+            let mut in_most = values
+                .iter()
+                .filter(|(_, namespaces)| namespaces.len() == most);
+            match (in_most.next(), in_most.next()) {
+                (Some((text, _)), None) => agreed.push((*key, text.to_string())),
+                _ => return Err(*key),
+            }
+        }
+        Ok(NamedSchedule::new(name, agreed))
+    }
+}
+
 /// All named schedules. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedSchedules {
@@ -665,6 +723,40 @@ mod tests {
             assert_eq!(rejection.to_string(), expected);
         }
         assert_eq!(offices.accepting_any().rejection("night"), None);
+    }
+
+    #[test]
+    fn values_that_one_namespace_records_replace_those_of_no_other() {
+        let office = [(Key::Hours, "09:00-19:00"), (Key::Notice, "15m")];
+        let agreed = |recorded: &[(&str, &[(Key, &str)])]| {
+            let mut schedules = RecordedSchedules::default();
+            for (namespace, texts) in recorded {
+                let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
+                schedules.add(&Arc::from(*namespace), &NamedSchedule::new("office", texts));
+            }
+            let agreed = schedules.agreed().next().unwrap();
+            agreed.1.map(|agreed| {
+                let texts = agreed.texts;
+                let text = |key| Some((key, texts.text(key)?.to_owned()));
+                Key::ALL.into_iter().filter_map(text).collect::<Vec<_>>()
+            })
+        };
+        let all = Ok(office.map(|(key, text)| (key, text.to_owned())).into());
+        // A workload with a notice of its own does not record that of the schedule.
+        let of_one = [("dev", &office[..]), ("dev", &office[..1])];
+        assert_eq!(agreed(&of_one), all);
+        let hostile = [
+            (Key::Hours, "00:00-00:01"),
+            (Key::Notice, "15m"),
+            (Key::Except, "1970-01-01..2199-12-31"),
+        ];
+        let evil = [("evil", &hostile[..]); 9];
+        let of_three = [("dev", &office[..]), ("ops", &office), ("evil", &hostile)];
+        assert_eq!(agreed(&of_three), all);
+        assert_eq!(agreed(&[&of_three[..], &evil].concat()), all);
+        assert_eq!(agreed(&of_three[1..]), Err(Key::Hours));
+        let added = [office[0], office[1], hostile[2]];
+        assert_eq!(agreed(&[("dev", &office), ("evil", &added)]), all);
     }
 
     #[test]
