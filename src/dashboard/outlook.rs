@@ -128,12 +128,13 @@ impl<'v> Outlook<'v> {
             if footprint.replicas == 0 {
                 continue;
             }
-            let full = f64::from(times.full.get());
+            let countable = |count| f64::from(footprint.countable(count).get());
+            let full = countable(times.full);
             let one_hour = Saved::from_hours(full, footprint);
             outlook.capacity = [outlook.capacity, one_hour].into_iter().sum();
             let mut hours = [(0.0, 0.0); 7];
             for (from, until, running) in times.steps() {
-                let running = f64::from(running.get());
+                let running = countable(running);
                 let days = hours
                     .iter_mut()
                     .zip(bounds.iter().zip(bounds.iter().skip(1)));

@@ -110,11 +110,12 @@ impl WeekFigures {
         self.working_starts += week.working_starts;
         let restored = || Some(restored_count(observed, spec));
         let full = full_count(spec, observed.replicas, restored);
+        let countable = |count| f64::from(observed.footprint.countable(count).get());
         let (mut used, mut saved) = (0.0, 0.0);
         for (step, hours) in &week.states {
             let running = running_count(spec, step, full);
-            used += hours * f64::from(running.get());
-            saved += hours * f64::from(full.get().saturating_sub(running.get()));
+            used += hours * countable(running);
+            saved += hours * (countable(full) - countable(running)).max(0.0);
             if is_up(spec, step) {
                 self.running += *hours;
             }

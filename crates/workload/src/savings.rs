@@ -20,8 +20,10 @@ pub struct StoppedCapacity {
 }
 
 impl StoppedCapacity {
-    /// The resources of a count, each of which has this footprint.
+    /// The resources of a count, each of which has this footprint, as far as it is
+    /// [countable](Footprint::countable).
     pub fn new(count: Replicas, footprint: Footprint) -> Self {
+        let count = footprint.countable(count);
         let Footprint { replicas, requests } = footprint;
         let replicas = u64::from(count.get()) * u64::from(replicas);
         Self {
@@ -140,7 +142,8 @@ impl Saved {
         }
     }
 
-    /// The savings if a count with this footprint is stopped for this many hours.
+    /// The savings if a [countable](Footprint::countable) count with this footprint is stopped for this
+    /// many hours.
     pub fn from_hours(hours: f64, footprint: Footprint) -> Self {
         let one = StoppedCapacity::new(Replicas::ONE, footprint);
         let hour = Self::new(one, TimeDelta::hours(1));
@@ -347,6 +350,21 @@ pub fn short_number(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::ResourceRequests;
+
+    #[test]
+    fn sums_of_stopped_capacity_saturate() {
+        let most = StoppedCapacity {
+            replicas: u64::MAX,
+            cpu_nanos: u64::MAX,
+            memory_bytes: u64::MAX,
+        };
+        let web = StoppedCapacity {
+            replicas: 3,
+            cpu_nanos: 1,
+            memory_bytes: 1,
+        };
+        assert_eq!([web, most, web].into_iter().sum::<StoppedCapacity>(), most);
+    }
 
     #[test]
     fn every_part_of_a_price_is_optional_except_one() {

@@ -97,3 +97,20 @@ impl Account {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_resource_time_saturate() {
+        let most = [u128::MAX; 3];
+        assert_eq!(replace(most, NOTHING, [1; 3]), most);
+        assert_eq!(replace(NOTHING, [1; 3], NOTHING), NOTHING);
+        let begin = Instant::now();
+        let account = Account::begun(most, begin).advanced_to(begin + Duration::from_secs(2));
+        assert_eq!(account.time, most);
+        let later = account.advanced_to(begin + Duration::from_secs(3));
+        assert_eq!(later.time, most);
+    }
+}

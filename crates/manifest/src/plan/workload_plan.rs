@@ -393,6 +393,7 @@ impl WorkloadPlan {
             return Some(Saved::default());
         }
         let without = spec.largest_count().or(spec.replicas).or(self.runs)?;
+        let without = self.footprint.countable(without);
         let steps = saved_steps(spec, self.delay(), period, since, without, self.beginning);
         let seconds = steps
             .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
