@@ -446,8 +446,8 @@ impl Activator {
         match result {
             Ok(()) => {
                 match wake.is_prolonged() {
-                    true => telemetry.prolonged(&object.namespace),
-                    false => telemetry.woken(&object.namespace),
+                    true => telemetry.prolonged(),
+                    false => telemetry.woken(),
                 }
                 if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
                     let needed_by = wake.needed_by.as_ref().map(tracing::field::display);

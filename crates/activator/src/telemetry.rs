@@ -41,18 +41,19 @@ named_enum! {
     }
 }
 
-type ByLabel = Family<[(&'static str, String); 1], Counter>;
+/// A counter by outcome. None is counted by namespace, because users can create any number of those.
+type ByOutcome = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// The metrics and readiness of one activator.
 #[derive(Debug)]
 pub struct Telemetry {
     registry: Registry,
     is_ready: AtomicBool,
-    connections: ByLabel,
-    wakes: ByLabel,
-    prolongs: ByLabel,
+    connections: ByOutcome,
+    wakes: Counter,
+    prolongs: Counter,
     wake_failures: Counter,
-    slice_writes: ByLabel,
+    slice_writes: ByOutcome,
     open: Gauge,
     services: Gauge,
     ports_missing: Gauge,
@@ -74,15 +75,11 @@ impl Default for Telemetry {
                 "connections",
                 "Connections that have ended, by outcome",
             ),
-            wakes: registered(
-                &mut registry,
-                "wakes",
-                "Workloads that a request has woken, by namespace",
-            ),
+            wakes: registered(&mut registry, "wakes", "Workloads that a request has woken"),
             prolongs: registered(
                 &mut registry,
                 "prolonged_wakes",
-                "Wakes that use or a visitor of the page has prolonged, by namespace",
+                "Wakes that use or a visitor of the page has prolonged",
             ),
             wake_failures: registered(
                 &mut registry,
@@ -121,13 +118,13 @@ fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, 
     metric
 }
 
-fn count(counter: &ByLabel, label: &'static str, value: &str) {
-    counter.get_or_create(&[(label, value.to_owned())]).inc();
+fn count(counter: &ByOutcome, outcome: &'static str) {
+    counter.get_or_create(&[("outcome", outcome)]).inc();
 }
 
 impl Telemetry {
     pub(crate) fn ended(&self, outcome: ConnectionOutcome) {
-        count(&self.connections, "outcome", outcome.name());
+        count(&self.connections, outcome.name());
     }
 
     /// Records the time from accepting a connection, with this deadline, to its pod.
@@ -136,12 +133,12 @@ impl Telemetry {
         self.hold.observe(hold.saturating_sub(left).as_secs_f64());
     }
 
-    pub(crate) fn woken(&self, namespace: &str) {
-        count(&self.wakes, "namespace", namespace);
+    pub(crate) fn woken(&self) {
+        self.wakes.inc();
     }
 
-    pub(crate) fn prolonged(&self, namespace: &str) {
-        count(&self.prolongs, "namespace", namespace);
+    pub(crate) fn prolonged(&self) {
+        self.prolongs.inc();
     }
 
     pub(crate) fn not_woken(&self) {
@@ -151,7 +148,7 @@ impl Telemetry {
     /// Counts a write or deletion of an EndpointSlice.
     pub(crate) fn slice_written(&self, is_done: bool) {
         let outcome = if is_done { "done" } else { "failed" };
-        count(&self.slice_writes, "outcome", outcome);
+        count(&self.slice_writes, outcome);
     }
 
     /// Sets the numbers of Services, of open connections, and of ports on which the activator cannot listen.
@@ -207,8 +204,8 @@ mod tests {
             .collect();
         let telemetry = Telemetry::default();
         telemetry.ended(ConnectionOutcome::Page);
-        telemetry.woken("dev");
-        telemetry.prolonged("dev");
+        telemetry.woken();
+        telemetry.prolonged();
         telemetry.slice_written(true);
         let text = telemetry.render();
         let types = text
