@@ -1,10 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
+use std::time::Duration;
+
 use dayshift_cluster::{
     Query, Workload,
+    clock::Clock,
     read::{FindError, MissingWorkload, NamespaceDefaults, find},
 };
-use dayshift_operations::LiveView;
+use dayshift_operations::{LiveView, status::Unreadable};
 use dayshift_workload::{Kind, Prefix};
 use kube_in_memory::{Api, Fault, Status};
 use serde_json::json;
@@ -143,5 +146,49 @@ async fn failure_names_the_resource_and_the_namespace() {
         api.fail_next(|_| true, Fault::Answer(status));
         let failed = find::<Workload>(&api.client(), &query).await.unwrap_err();
         assert_eq!(failed, expected);
+    }
+}
+
+/// A user who creates thousands of them can make a list slow.
+#[tokio::test(start_paused = true)]
+async fn lists_that_take_longer_than_five_seconds_are_reported() {
+    let api = cluster([("dev", "web")]);
+    let wakes = Some("10m");
+    api.annotate("dev", "web", "dayshift/wake-on-request", wakes)
+        .unwrap();
+    for (resource, seconds, expected) in [
+        ("services", 4, None),
+        (
+            "services",
+            6,
+            Some(
+                "Services cannot be listed, so it is not known which of them wake a workload on request: \
+                 the list takes longer than 5 s",
+            ),
+        ),
+        (
+            "horizontalpodautoscalers",
+            6,
+            Some(
+                "HorizontalPodAutoscalers cannot be listed, so one that has not set a count yet is not \
+                 shown: the list takes longer than 5 s",
+            ),
+        ),
+    ] {
+        api.on_request(move |line| {
+            let is_slow = line.resource.ends_with(resource);
+            is_slow.then_some(Fault::Delay(Duration::from_secs(seconds)))
+        });
+        let defaults = NamespaceDefaults::default();
+        let query = all(None, None);
+        let live = LiveView::read(&api.client(), query, &Prefix::default(), defaults).await;
+        let mut live = live.unwrap();
+        let clock = Clock::simulated(chrono::DateTime::UNIX_EPOCH);
+        live.explain(&api.client(), &clock).await;
+        let notes: Vec<_> = Unreadable::list(&live)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(notes, Vec::from_iter(expected), "{resource} {seconds} s");
     }
 }

@@ -1,10 +1,7 @@
 //! The HorizontalPodAutoscalers and KEDA ScaledObjects of a cluster, by the workload that they scale.
 //! Autoscalers are found before they have changed a count for the first time.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeSet, HashMap};
 
 use dayshift_workload::{Kind, fields::BoundedValue, other_controllers::OtherController};
 use futures::future::join_all;
@@ -15,14 +12,10 @@ use tokio::time::timeout;
 use crate::{
     decode::kind_api::collection_path,
     read::{
-        list::{get_raw, pages},
+        list::{ListError, READ_TIMEOUT, get_raw, pages},
         query::Query,
     },
 };
-
-/// The longest time to read all of them. They only add warnings to a status, so it should not wait
-/// longer.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The maximum length of a name in bytes. No workload has a longer one.
 const MAX_NAME: usize = 253;
@@ -31,21 +24,21 @@ const MAX_NAME: usize = 253;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Autoscalers {
     scaled: HashMap<ScaleTargetKey, BTreeSet<OtherController>>,
-    forbidden: Vec<ForbiddenList>,
+    unreadable: Vec<UnreadableList>,
 }
 
 /// The API group, kind, namespace and name of a scaled workload.
 type ScaleTargetKey = [String; 4];
 
-/// A kind that the API server has and the user may not list.
+/// A kind that the API server has and whose list is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForbiddenList {
+pub struct UnreadableList {
     /// The kind in the plural, such as `HorizontalPodAutoscalers`.
     pub name: &'static str,
     /// The resource as RBAC and kubectl name it, such as `horizontalpodautoscalers.autoscaling`.
     pub resource: String,
-    /// The message of the API server.
-    pub message: String,
+    /// The reason.
+    pub error: ListError,
 }
 
 /// The part of an autoscaler that is read.
@@ -95,8 +88,8 @@ const SCALERS: [ScalerKind; 2] = [
 ];
 
 impl Autoscalers {
-    /// Reads the autoscalers in the namespaces of a query, with the user's permissions. If the server
-    /// does not respond within 5 s, the result is empty: unknown autoscalers are not reported.
+    /// Reads the autoscalers in the namespaces of a query, with the user's permissions. Each list
+    /// can take 5 s.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let each = query
             .places()
@@ -104,21 +97,25 @@ impl Autoscalers {
             .flat_map(|place| SCALERS.map(|scaler| (scaler, place)));
         let lists = each.map(|(scaler, namespace)| async move {
             let found = timeout(READ_TIMEOUT, scaler.targets(client, namespace)).await;
-            (scaler.owner, found.unwrap_or(Ok(Vec::new())))
+            (scaler, found.unwrap_or(Err(ListError::TimedOut)))
         });
         let mut all = Self::default();
-        for (owner, found) in join_all(lists).await {
+        for (scaler, found) in join_all(lists).await {
             match found {
                 Ok(targets) => {
                     for target in targets {
-                        all.scaled.entry(target).or_default().insert(owner);
+                        all.scaled.entry(target).or_default().insert(scaler.owner);
                     }
                 }
-                Err(forbidden) => {
-                    // A kind is reported once, even if it may not be listed in several namespaces.
-                    let mut known = all.forbidden.iter();
-                    if !known.any(|list: &ForbiddenList| list.resource == forbidden.resource) {
-                        all.forbidden.push(forbidden);
+                Err(error) => {
+                    // A kind is reported once, even if it cannot be listed in several namespaces.
+                    let mut known = all.unreadable.iter();
+                    if !known.any(|list: &UnreadableList| list.name == scaler.name) {
+                        all.unreadable.push(UnreadableList {
+                            name: scaler.name,
+                            resource: format!("{}.{}", scaler.plural, scaler.group),
+                            error,
+                        });
                     }
                 }
             }
@@ -132,9 +129,9 @@ impl Autoscalers {
         all
     }
 
-    /// The kinds that may not be listed. Their autoscalers are unknown until they change a count.
-    pub fn forbidden(&self) -> &[ForbiddenList] {
-        &self.forbidden
+    /// The kinds whose lists are missing. Their autoscalers are unknown until they change a count.
+    pub fn unreadable(&self) -> &[UnreadableList] {
+        &self.unreadable
     }
 
     /// The autoscalers of a workload.
@@ -151,12 +148,12 @@ impl Autoscalers {
 }
 
 impl ScalerKind {
-    /// Lists the targets; empty if they cannot be read.
+    /// Lists the targets; empty if the API server does not have the kind or fails.
     async fn targets(
         self,
         client: &Client,
         namespace: Option<&str>,
-    ) -> Result<Vec<ScaleTargetKey>, ForbiddenList> {
+    ) -> Result<Vec<ScaleTargetKey>, ListError> {
         let Self {
             group,
             version,
@@ -171,11 +168,7 @@ impl ScalerKind {
             Ok(targets) => Ok(targets.into_iter().flatten().collect()),
             // The API server responds with 403 for an unknown kind too.
             Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {
-                Err(ForbiddenList {
-                    name: self.name,
-                    resource: format!("{plural}.{group}"),
-                    message: status.message,
-                })
+                Err(ListError::Forbidden(status.message))
             }
             Err(_) => Ok(Vec::new()),
         }

@@ -1,5 +1,7 @@
 //! Paged lists and single objects, typed or as JSON, and the error that all queries share.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use dayshift_workload::{Kind, fields::BoundedValue};
 use http::{Request, StatusCode};
@@ -88,6 +90,27 @@ pub enum RawList<K> {
     Absent,
     /// The user may not list the kind; the message of the API server.
     Forbidden(String),
+}
+
+/// The longest time to read a list that only adds information to a status, which should not wait longer.
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why a list that only adds information is missing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListError {
+    /// The user may not list the kind; the message of the API server.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The list is not complete within the time limit.
+    #[error("the list takes longer than {} s", READ_TIMEOUT.as_secs())]
+    TimedOut,
+}
+
+impl ListError {
+    /// Whether the user lacks a permission.
+    pub const fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Forbidden(_))
+    }
 }
 
 /// Lists a collection such as `/apis/apps/v1/deployments`, in pages, and keeps the result of a function of each

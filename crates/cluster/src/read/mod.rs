@@ -9,13 +9,13 @@ pub(crate) mod query;
 pub(crate) mod services;
 pub(crate) mod team_defaults;
 
-pub use autoscalers::{Autoscalers, ForbiddenList};
+pub use autoscalers::{Autoscalers, UnreadableList};
 pub use discovery::{
     JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list, may_patch,
     may_patch_namespace, record_dropped_count,
 };
 pub use events::{CorrectionLimits, ListedEvent, WaitingStarts, events_in, events_of};
-pub use list::{FindError, RawList, get_raw, list_raw};
+pub use list::{FindError, ListError, RawList, get_raw, list_raw};
 pub use namespaces::{
     NamespaceDefaults, NamespaceMeta, ObservedNamespace, missing_namespaces, namespace_exists,
     namespace_names, no_namespaces, selected_namespaces,

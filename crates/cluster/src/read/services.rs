@@ -1,6 +1,6 @@
 //! Services and EndpointSlices, reduced to the fields that wake-on-request and dependencies need.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use dayshift_workload::{ServicePort, ServiceSpec};
 use futures::future::join_all;
@@ -20,7 +20,10 @@ use crate::{
         metadata::{Part, decode_part, metadata},
         protobuf::CORE_ROOT,
     },
-    read::{list::listed, query::Query},
+    read::{
+        list::{ListError, READ_TIMEOUT, listed},
+        query::Query,
+    },
 };
 
 /// The part of a Service that dayshift reads.
@@ -63,23 +66,18 @@ impl Part for EndpointSlice {
     const PLURAL: &'static str = "endpointslices";
 }
 
-/// The longest time to read all Services. They only add information to a status, so it should not wait
-/// longer.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// The Services in the namespaces of a query, if they are readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Services {
     /// By namespace; `None` if the Services are unknown.
     known: Option<BTreeMap<Box<str>, ByName>>,
-    forbidden: Option<String>,
+    error: Option<ListError>,
 }
 
 type ByName = BTreeMap<Box<str>, ServiceSpec>;
 
 impl Services {
-    /// Reads the Services with the user's permissions. If the server does not respond within 5 s, they
-    /// are unknown.
+    /// Reads the Services with the user's permissions, for at most 5 s.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let places = query.places();
         let kept = |service: Service| {
@@ -90,28 +88,30 @@ impl Services {
             .iter()
             .map(|place| listed(client, *place, None, kept));
         let Ok(lists) = timeout(READ_TIMEOUT, join_all(lists)).await else {
-            return Self::default();
+            return Self::unknown(Some(ListError::TimedOut));
         };
         let mut all = Self {
             known: Some(BTreeMap::new()),
-            forbidden: None,
+            error: None,
         };
         for list in lists {
             match list {
                 Ok(found) => found.into_iter().for_each(|service| all.put(service)),
                 Err(error) => {
-                    let forbidden = match error {
-                        Error::Api(status) if status.code == 403 => Some(status.message),
+                    return Self::unknown(match error {
+                        Error::Api(status) if status.code == 403 => {
+                            Some(ListError::Forbidden(status.message))
+                        }
                         _ => None,
-                    };
-                    return Self {
-                        known: None,
-                        forbidden,
-                    };
+                    });
                 }
             }
         }
         all
+    }
+
+    const fn unknown(error: Option<ListError>) -> Self {
+        Self { known: None, error }
     }
 
     fn put(&mut self, service: (Option<String>, Option<String>, ServiceSpec)) {
@@ -131,9 +131,9 @@ impl Services {
         Some(all.map(|(name, spec)| (&**name, spec)))
     }
 
-    /// The message of the API server if the user may not list Services.
-    pub fn forbidden(&self) -> Option<&str> {
-        self.forbidden.as_deref()
+    /// Why the Services are unknown, if the user may not list them or the list takes too long.
+    pub const fn error(&self) -> Option<&ListError> {
+        self.error.as_ref()
     }
 }
 

@@ -1,10 +1,10 @@
-//! The parts of a cluster that a status omits because the user may not read them, with the fix.
+//! The parts of a cluster that a status omits because they cannot be read, with the fix.
 
 use std::fmt;
 
 use dayshift_cluster::{
     Query,
-    read::{Autoscalers, FindError, NamespaceDefaults, UnreadablePart},
+    read::{Autoscalers, FindError, ListError, NamespaceDefaults, UnreadablePart},
 };
 use dayshift_text::first_of;
 use dayshift_workload::Kind;
@@ -39,14 +39,14 @@ impl Unreadable {
     pub fn list(live: &LiveView) -> Vec<Self> {
         let mut all = Self::workloads(live.query(), &live.unreadable_parts(), "not shown");
         all.extend(Self::autoscalers(&live.autoscalers));
-        all.extend(live.services.forbidden().map(|message| Self {
+        all.extend(live.services.error().map(|error| Self {
             resource: "services".to_owned(),
             hides_workloads: false,
             text: format!(
                 "Services cannot be listed, so it is not known which of them wake a workload on request: \
-                 {message}"
+                 {error}"
             ),
-            fix: Some("allow list of services".to_owned()),
+            fix: fix_list(error, "services"),
         }));
         all
     }
@@ -105,16 +105,22 @@ impl Unreadable {
     }
 
     fn autoscalers(autoscalers: &Autoscalers) -> impl Iterator<Item = Self> {
-        autoscalers.forbidden().iter().map(|list| Self {
+        autoscalers.unreadable().iter().map(|list| Self {
             resource: list.resource.clone(),
             hides_workloads: false,
             text: format!(
                 "{} cannot be listed, so one that has not set a count yet is not shown: {}",
-                list.name, list.message
+                list.name, list.error
             ),
-            fix: Some(format!("allow list of {}", list.resource)),
+            fix: fix_list(&list.error, &list.resource),
         })
     }
+}
+
+fn fix_list(error: &ListError, resource: &str) -> Option<String> {
+    error
+        .is_forbidden()
+        .then(|| format!("allow list of {resource}"))
 }
 
 /// The fix if these kinds are unreadable. `resource` is one of them.
