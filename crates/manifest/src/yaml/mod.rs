@@ -345,3 +345,19 @@ fn is_bare(style: ScalarStyle, tag: Option<&Tag>) -> bool {
         None => style == ScalarStyle::Plain,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parser rejects them at its `block_nesting_limit` and `flow_nesting_limit`. Without these, a file
+    /// of 32 MB opens 16 million collections before their height is known.
+    #[test]
+    fn deep_nesting_is_rejected_before_millions_of_collections_are_open() {
+        for piece in ["- ", "? ", "[", "{? "] {
+            let error = documents(&piece.repeat(1_000_000), |_| {}).unwrap_err();
+            let column = error.place.column;
+            assert!(column < 1_000, "{piece}: rejected at column {column}");
+        }
+    }
+}
