@@ -2,13 +2,15 @@
 //! `/readyz` and `/metrics`.
 
 use std::{
+    cmp::Reverse,
     collections::VecDeque,
     convert::Infallible,
     fmt::Write as _,
+    net::IpAddr,
     pin::pin,
     sync::{
         Arc, Mutex as StdMutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -30,12 +32,12 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
     sync::Mutex,
-    task::{AbortHandle, spawn, spawn_blocking},
+    task::{AbortHandle, spawn, spawn_blocking, yield_now},
     time::{Instant, sleep, timeout},
 };
 
-/// The maximum number of connections. One more closes the oldest, so a client with many connections cannot
-/// keep probes from being answered.
+/// The maximum number of connections. One more closes one of the address with the most, so a client with many
+/// connections can neither keep probes from being answered nor close the connections of others.
 const MAX_CONNECTIONS: usize = 64;
 /// The maximum size of all responses in memory that clients have not read, in bytes. A further response closes the
 /// oldest connections with such a response.
@@ -75,15 +77,22 @@ where
                 Ok((stream, peer)) => {
                     let (handler, open_here) = (handler.clone(), open.clone());
                     let unread = Unread::default();
-                    let unread_here = Arc::clone(&unread);
+                    let is_answering = Arc::<AtomicBool>::default();
+                    let (unread_here, is_answering_here) = (Arc::clone(&unread), Arc::clone(&is_answering));
                     let answer = move |mut request: Request<Incoming>| {
                         request.extensions_mut().insert(peer);
                         let (answer, open) = (handler(request), open_here.clone());
-                        let unread = Arc::clone(&unread_here);
-                        async move { open.count(&unread, answer.await) }
+                        let (unread, is_answering) = (Arc::clone(&unread_here), Arc::clone(&is_answering_here));
+                        async move {
+                            is_answering.store(true, Ordering::Relaxed);
+                            let response = open.count(&unread, answer.await);
+                            is_answering.store(false, Ordering::Relaxed);
+                            response
+                        }
                     };
                     let task = spawn(serve_connection(stream, answer)).abort_handle();
-                    open.admit(OpenConnection { task, unread });
+                    let address = peer.ip();
+                    open.admit(OpenConnection { address, task, is_answering, unread });
                 }
                 Err(error) => {
                     tracing::debug!(%error, "could not accept a connection");
@@ -102,8 +111,17 @@ type Unread = Arc<AtomicUsize>;
 struct Connections(Arc<StdMutex<VecDeque<OpenConnection>>>);
 
 struct OpenConnection {
+    address: IpAddr,
     task: AbortHandle,
+    /// Whether the response to a request is being prepared.
+    is_answering: Arc<AtomicBool>,
     unread: Unread,
+}
+
+impl OpenConnection {
+    fn is_idle(&self) -> bool {
+        !self.is_answering.load(Ordering::Relaxed) && self.unread.load(Ordering::Relaxed) == 0
+    }
 }
 
 impl Connections {
@@ -111,13 +129,26 @@ impl Connections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a connection. If there are too many, closes one of the address with the most: the oldest idle one,
+    /// or the oldest.
     fn admit(&self, newest: OpenConnection) {
         let mut open = self.open();
         open.retain(|connection| !connection.task.is_finished());
-        if open.len() == MAX_CONNECTIONS
-            && let Some(oldest) = open.pop_front()
-        {
-            oldest.task.abort();
+        if open.len() == MAX_CONNECTIONS {
+            let of = |address: IpAddr| {
+                let all = open.iter().chain([&newest]);
+                all.filter(|connection| connection.address == address)
+                    .count()
+            };
+            let precedence = |one: &OpenConnection| (Reverse(of(one.address)), !one.is_idle());
+            let first = open
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, one)| precedence(one));
+            let closed = first.map(|(at, _)| at).and_then(|at| open.remove(at));
+            if let Some(closed) = closed {
+                closed.task.abort();
+            }
         }
         open.push_back(newest);
     }
@@ -196,7 +227,8 @@ const LAST_ANSWER: Duration = Duration::from_secs(5);
 /// The maximum size of a request in memory.
 const BUFFER: usize = 16 * 1024;
 
-/// Serves one connection until the client closes it or a time limit ends it.
+/// Serves one connection until the client closes it or a time limit ends it. After each request, other tasks get
+/// a turn, so clients that send thousands of requests at once do not delay a controller on the same thread.
 pub(crate) async fn serve_connection<F>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     handler: impl Fn(Request<Incoming>) -> F,
@@ -205,7 +237,10 @@ pub(crate) async fn serve_connection<F>(
 {
     let service = service_fn(|request: Request<Incoming>| {
         let answer = handler(request);
-        async { Ok::<_, Infallible>(answer.await) }
+        async {
+            yield_now().await;
+            Ok::<_, Infallible>(answer.await)
+        }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -578,6 +613,61 @@ mod tests {
             let body = answer.into_body().collect().await.unwrap().to_bytes();
             assert_eq!(body, expected);
         }
+    }
+
+    #[tokio::test]
+    async fn other_tasks_get_a_turn_after_each_request_of_a_connection() {
+        const REQUESTS: usize = 500;
+        let (mut client, stream) = tokio::io::duplex(1 << 20);
+        let requests = "GET /healthz HTTP/1.1\r\n\r\n".repeat(REQUESTS);
+        client.write_all(requests.as_bytes()).await.unwrap();
+        let served = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&served);
+        let handler = move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            async { plain(StatusCode::OK, "ok\n") }
+        };
+        let server = spawn(serve_connection(stream, handler));
+        let mut turns = 0;
+        while served.load(Ordering::Relaxed) < REQUESTS {
+            yield_now().await;
+            turns += 1;
+            let served = served.load(Ordering::Relaxed);
+            assert!(served <= turns, "{served} requests in {turns} turns");
+        }
+        server.abort();
+    }
+
+    #[tokio::test]
+    async fn idle_connection_of_the_address_with_the_most_is_closed() {
+        let connections = Connections::default();
+        let connect = |last: u8, is_answering: bool| {
+            connections.admit(OpenConnection {
+                address: [10, 0, 0, last].into(),
+                task: spawn(std::future::pending::<()>()).abort_handle(),
+                is_answering: Arc::new(is_answering.into()),
+                unread: Unread::default(),
+            });
+        };
+        connect(1, false);
+        connect(2, true);
+        connect(2, false);
+        (3..MAX_CONNECTIONS).for_each(|_| connect(2, true));
+        let tasks: Vec<_> = (connections.open().iter())
+            .map(|connection| connection.task.clone())
+            .collect();
+        for (newest, closed) in [(3, 2), (4, 1), (1, 3)] {
+            connect(newest, true);
+            yield_now().await;
+            assert!(tasks[closed].is_finished(), "{newest}: {closed}");
+            assert_eq!(connections.open().len(), MAX_CONNECTIONS);
+        }
+        assert!(!tasks[0].is_finished());
+        let expected = MAX_CONNECTIONS - 4;
+        let of_the_most = (connections.open().iter())
+            .filter(|connection| connection.address == IpAddr::from([10, 0, 0, 2]))
+            .count();
+        assert_eq!(of_the_most, expected);
     }
 
     /// Everyone who can reach the port can request large responses and not read them.
