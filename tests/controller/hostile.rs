@@ -7,7 +7,7 @@ use dayshift_controller::Settings;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
+use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, logged};
 
 /// The maximum size of all annotations of an object in bytes.
 const LIMIT: usize = 256 << 10;
@@ -333,4 +333,38 @@ fn a_namespace_with_too_much_text_is_rejected_and_no_other_is_affected() {
     scenario.settle();
     assert_eq!(error("long-065"), None);
     assert!(error("long-066").is_some());
+}
+
+#[test]
+fn constant_edits_do_not_flood_the_log() {
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.api.namespace("test");
+    let (_guard, log) = logged();
+    let lines = |part: &str| {
+        let log = std::fs::read_to_string(log.path()).unwrap();
+        log.lines().filter(|line| line.contains(part)).count()
+    };
+    let other = || deployment("web").namespace("test").replicas(2);
+    scenario.apply(deployment("bad").replicas(2).hours("09:00-19:00"));
+    scenario.sleep_until("12:00:10");
+    for number in 0..150 {
+        let text = format!("{number} o'clock");
+        scenario.annotate("bad", "hours", Some(&text));
+        scenario.pass(Duration::from_millis(100));
+    }
+    assert_eq!(lines("object=dev/bad"), 100);
+    // Another namespace is not affected, and neither are starts and stops.
+    scenario.apply(other().hours("never"));
+    assert_eq!(lines("object=test/web"), 1);
+    scenario.apply(deployment("good").replicas(2).stop("12:01"));
+    scenario.sleep_until("12:01:01");
+    assert_eq!(lines("object=dev/good"), 1);
+    scenario.sleep_until("12:01:30");
+    scenario.annotate("bad", "hours", Some("noon"));
+    assert_eq!(
+        lines("suppressed="),
+        1,
+        "{}",
+        std::fs::read_to_string(log.path()).unwrap()
+    );
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::clock::Clock;
+use dayshift_cluster::{clock::Clock, log_limit::LogLimit};
 use dayshift_schedule::Zone;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
@@ -23,7 +23,6 @@ use tokio_util::io::{InspectReader, InspectWriter};
 use crate::{
     http::{FirstBytes, Head, MAX_HEAD, can_end_head, ends_with_its_client},
     limits::{ConnectionLimits, ConnectionPermit},
-    log_limit::LogLimit,
     memory_budget::{HeadBuffer, HeadMemory},
     pods::{PodVerifier, connect_to_any},
     response::{ANSWER, Outcome, ServiceStatus, response},

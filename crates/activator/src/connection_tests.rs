@@ -11,7 +11,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::{clock::Clock, decode::StartFailure};
+use dayshift_cluster::{clock::Clock, decode::StartFailure, log_limit::LogLimit};
 use dayshift_schedule::Zone;
 use dayshift_workload::{AnsweredPaths, IgnoredPaths, Kind, Observed, WakeOnRequest};
 use http::{Request as HttpRequest, Response};
@@ -30,7 +30,6 @@ use crate::{
     connection::{ConnectionContext, serve},
     limits::ConnectionLimits,
     listeners::Listeners,
-    log_limit::LogLimit,
     memory_budget::HeadMemory,
     pods::PodVerifier,
     routes::{ReadyPods, ReadySince, Route, Routes},
@@ -736,8 +735,8 @@ impl Fixture {
                 limits: ConnectionLimits::new(1_000, 50),
                 ready_since: ReadySince::default(),
                 heads: HeadMemory::default(),
-                logs: LogLimit::default(),
-                pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::default()),
+                logs: LogLimit::new(10),
+                pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::new(10)),
                 start_times: StartTimes::default(),
                 telemetry: Arc::default(),
                 settings: Arc::new(settings()),

@@ -13,7 +13,6 @@ mod http;
 mod index;
 mod limits;
 mod listeners;
-mod log_limit;
 mod memory_budget;
 mod page_template;
 mod pods;

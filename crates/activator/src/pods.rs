@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::read::get_raw;
+use dayshift_cluster::{log_limit::LogLimit, read::get_raw};
 use dayshift_workload::{names::is_dns_label, selects};
 use kube::Client;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{log_limit::LogLimit, routes::Backend, service::ServiceName};
+use crate::{routes::Backend, service::ServiceName};
 
 /// The maximum number of cached answers, and of namespaces with a lock.
 const MAX_KNOWN: usize = 10_000;
@@ -270,7 +270,7 @@ mod tests {
             let response = Response::new(Body::from(pod.to_string().into_bytes()));
             async { Ok::<_, Infallible>(response) }
         });
-        let pods = PodVerifier::new(Client::new(api, "dev"), LogLimit::default());
+        let pods = PodVerifier::new(Client::new(api, "dev"), LogLimit::new(10));
         let (selector, backend) = (selector(), backend());
         let web = name("dev", "web");
         assert!(pods.has(&web, &selector, &backend).await);

@@ -6,6 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_cluster::{
     Writer,
     clock::Clock,
+    log_limit::LogLimit,
     watch::{Reflector, WatchSet},
     write::{EventObject, PatchError},
 };
@@ -24,7 +25,6 @@ use crate::{
     index::{ClusterIndex, WatchEvent, WatchId},
     limits::ConnectionLimits,
     listeners::Listeners,
-    log_limit::LogLimit,
     memory_budget::HeadMemory,
     pods::PodVerifier,
     ports::PortTable,
@@ -42,6 +42,9 @@ const MAX_EVENTS: usize = 500;
 
 /// The maximum number of ports that a log line or an Event names.
 const MAX_NAMES: usize = 10;
+
+/// The maximum number of log lines about a namespace in a minute.
+const MAX_LINES: u32 = 10;
 
 /// The maximum number of queued wake requests. They are applied together, so that many requests to the Services
 /// of one namespace do not delay those to others.
@@ -270,7 +273,7 @@ impl Activator {
     ) -> Self {
         let settings = Arc::new(settings);
         let budget = DescriptorBudget::raise();
-        let (start_times, logs) = (StartTimes::default(), LogLimit::default());
+        let (start_times, logs) = (StartTimes::default(), LogLimit::new(MAX_LINES));
         Self {
             index: ClusterIndex::new(settings.prefix.clone(), watches),
             desired: DesiredState::default(),
@@ -540,7 +543,7 @@ mod tests {
             wakes: Wakes::new(StartTimes::default(), 1),
             wake_pace: Pace::new(),
             has_wakes: false,
-            writes: SliceWrites::new(LogLimit::default(), 1),
+            writes: SliceWrites::new(LogLimit::new(MAX_LINES), 1),
             open_failures: 0,
             listed_at: Instant::now(),
             leaving_since: None,

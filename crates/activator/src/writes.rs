@@ -6,12 +6,11 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::{Writer, watch::ObjectName, write::PatchError};
+use dayshift_cluster::{Writer, log_limit::LogLimit, watch::ObjectName, write::PatchError};
 use tokio::time::Instant;
 
 use crate::{
-    backoff::Backoffs, desired::DesiredState, index::ClusterIndex, log_limit::LogLimit,
-    service::FallbackSlice,
+    backoff::Backoffs, desired::DesiredState, index::ClusterIndex, service::FallbackSlice,
 };
 
 /// The maximum number of writes in flight.
@@ -187,7 +186,7 @@ mod tests {
     async fn slice_is_written_once_and_deleted_when_unneeded() {
         let mut cluster = Cluster::new().asleep().with_service();
         let desired = cluster.desired();
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(LogLimit::new(10), 1);
         let [write] = &writes.due(&cluster.index, &desired)[..] else {
             panic!("expected one write")
         };
@@ -208,7 +207,7 @@ mod tests {
         );
 
         cluster.observe_slice(slice(&desired));
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(LogLimit::new(10), 1);
         assert!(
             writes.due(&cluster.index, &desired).is_empty(),
             "the slice exists"
@@ -243,7 +242,7 @@ mod tests {
             );
         }
         let index = Cluster::new().index;
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(LogLimit::new(10), 1);
         let mut under_way = VecDeque::from(writes.due(&index, &desired));
         assert_eq!(under_way.len(), MAX_IN_FLIGHT);
         add(&mut desired, "team", "web");
@@ -268,7 +267,7 @@ mod tests {
         let slice = slice(&cluster.desired());
         cluster.observe_slice(slice);
         let nothing = DesiredState::default();
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(LogLimit::new(10), 1);
         let mut tries = Vec::new();
         for second in 0..60 {
             for write in writes.due(&cluster.index, &nothing) {
@@ -288,7 +287,7 @@ mod tests {
         theirs["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = json!("me");
         cluster.observe_slice(theirs);
         assert!(
-            SliceWrites::new(LogLimit::default(), 1)
+            SliceWrites::new(LogLimit::new(10), 1)
                 .due(&cluster.index, &desired)
                 .is_empty()
         );
@@ -298,7 +297,7 @@ mod tests {
     async fn slice_that_another_writer_keeps_changing_is_restored_with_backoff() {
         let cluster = Cluster::new().asleep().with_service();
         let desired = cluster.desired();
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(LogLimit::new(10), 1);
         let mut tries = Vec::new();
         for second in 0..120 {
             // The watch never shows the written content.

@@ -8,6 +8,7 @@
 //! - [`watch`](mod@watch) lists objects and follows their changes.
 //! - [`write`](mod@write) sends guarded patches and Events.
 //! - [`clock`] is the only code that reads the time and sleeps; [`delays`] has the backoff of retries.
+//! - [`log_limit`] limits the log lines that tenants can cause.
 //! - [`fair_share`](mod@fair_share) divides a capacity among namespaces.
 
 pub mod clock;
@@ -15,6 +16,7 @@ pub mod connect;
 pub mod decode;
 pub mod delays;
 pub mod fair_share;
+pub mod log_limit;
 pub mod read;
 pub mod watch;
 pub mod write;

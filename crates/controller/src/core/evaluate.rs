@@ -282,7 +282,9 @@ impl Core {
         if object.memory.record_limit_event(self.now.wall) {
             let object = object.name();
             let event = EventText::from_note(note, object, self.events.prefix());
-            tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+            self.events.logs.line(&object.namespace, |suppressed| {
+                tracing::warn!(kind = %object.kind, %object, suppressed, "{}", event.text);
+            });
             self.events.announce(object, event, self.now);
         }
     }

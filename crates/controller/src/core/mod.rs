@@ -140,6 +140,7 @@ impl Core {
         let slots = settings.max_in_flight.get();
         let store = Store::new(&settings);
         store.watches.publish(&telemetry);
+        let events = Events::new(&settings, Arc::clone(&telemetry));
         Self {
             clock: ClockGuard::new(settings.max_clock_skew),
             boundaries: Scheduler::new(),
@@ -152,12 +153,13 @@ impl Core {
             gate: Gate::new(
                 settings.max_starting.filter(|_| !settings.dry_run),
                 settings.ready_within,
+                events.logs.clone(),
             ),
             readiness: ReadinessTracker::new(Arc::clone(&telemetry)),
             reverts: Reverts::new(settings.revert_window),
             jobs: Jobs::new(settings.seed, Arc::clone(&telemetry)),
             stops: Stops::default(),
-            events: Events::new(&settings, Arc::clone(&telemetry)),
+            events,
             namespace_edits: FrequentEdits::new(NAMESPACE_EDITS.0, NAMESPACE_EDITS.1),
             team_edits: FrequentEdits::new(TEAM_EDITS.0, TEAM_EDITS.1),
             agenda: VecDeque::new(),

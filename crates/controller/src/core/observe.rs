@@ -237,11 +237,21 @@ impl Core {
     fn apply_defaults(&mut self, change: DefaultsChange) {
         for RejectedDefaults { about, error } in change.rejected {
             let namespace = &*about.namespace;
-            if about.kind == "ConfigMap" {
-                tracing::warn!(namespace, "the defaults of its team are rejected: {error}");
-            } else {
-                tracing::warn!(namespace, "its annotations are refused: {error}");
-            }
+            self.events.logs.line(&about.namespace, |suppressed| {
+                if about.kind == "ConfigMap" {
+                    tracing::warn!(
+                        namespace,
+                        suppressed,
+                        "the defaults of its team are rejected: {error}"
+                    );
+                } else {
+                    tracing::warn!(
+                        namespace,
+                        suppressed,
+                        "its annotations are refused: {error}"
+                    );
+                }
+            });
             let event = EventText::invalid(error);
             self.events.announce(about, event, self.now);
         }

@@ -188,7 +188,7 @@ impl Core {
             }
         }
         self.clear_write_failures(id);
-        log_change(&name, from, &change, at);
+        self.log_change(&name, from, &change, at);
         let Some(object) = self.store.get(id) else {
             return;
         };
@@ -340,6 +340,27 @@ impl Core {
         self.send_request(Class::Server, Purpose::Probe, request);
     }
 
+    /// Logs a successful change that was sent at `at`.
+    fn log_change(&self, object: &WorkloadRef, from: Replicas, change: &Change, at: DateTime<Utc>) {
+        let to = change.replicas;
+        let next = change.state.next_at().map(|next| next.to_rfc3339());
+        if let Cause::Clock(due) = change.cause {
+            let late_ms = (at - due).num_milliseconds();
+            tracing::info!(kind = %object.kind, %object, %from, %to, late_ms, next, "{}", change.kind);
+            return;
+        }
+        self.events.logs.line(&object.namespace, |suppressed| {
+            // Operators should see rejected schedules in the log, too, not only users in Events.
+            if change.kind == ChangeKind::Refuse {
+                let why = change.error.as_deref().unwrap_or_default();
+                let why = why.replace('\n', "; ");
+                tracing::warn!(kind = %object.kind, %object, suppressed, "the schedule is rejected: {why}");
+            } else {
+                tracing::info!(kind = %object.kind, %object, replicas = %to, next, suppressed, "{}", change.kind);
+            }
+        });
+    }
+
     /// A write to an object has failed: reports that, and retries after one of these delays.
     fn record_failure(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays) {
         let Some(object) = self.store.get_mut(id) else {
@@ -380,27 +401,6 @@ impl Core {
             }
             // RBAC might allow only to watch. Then the response to a later write shows a rollback.
             Err(ReadError::Gone | ReadError::Rejected(_)) => {}
-        }
-    }
-}
-
-/// Logs a successful change that was sent at `at`.
-fn log_change(object: &WorkloadRef, from: Replicas, change: &Change, at: DateTime<Utc>) {
-    let to = change.replicas;
-    let next = change.state.next_at().map(|next| next.to_rfc3339());
-    match change.cause {
-        Cause::Clock(due) => {
-            let late_ms = (at - due).num_milliseconds();
-            tracing::info!(kind = %object.kind, %object, %from, %to, late_ms, next, "{}", change.kind);
-        }
-        // Operators should see rejected schedules in the log, too, not only users in Events.
-        _ if change.kind == ChangeKind::Refuse => {
-            let why = change.error.as_deref().unwrap_or_default();
-            let why = why.replace('\n', "; ");
-            tracing::warn!(kind = %object.kind, %object, "the schedule is rejected: {why}");
-        }
-        Cause::Request { .. } | Cause::Correction => {
-            tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
         }
     }
 }

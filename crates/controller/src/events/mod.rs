@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dayshift_cluster::write::EventObject;
+use dayshift_cluster::{log_limit::LogLimit, write::EventObject};
 use dayshift_workload::{
     Change, EventNote, Prefix, Replicas, WorkloadRef,
     events::EventText,
@@ -26,6 +26,9 @@ pub(crate) mod digest;
 mod pruned_map;
 pub(crate) mod recorder;
 
+/// The maximum number of log lines in a minute that edits in a namespace can cause.
+const MAX_LINES: u32 = 100;
+
 /// Sends Events, and remembers which conditions were reported.
 ///
 /// Reports about one object are stored in that object. Reports about all objects of a kind in a
@@ -33,6 +36,8 @@ pub(crate) mod recorder;
 pub(crate) struct Events {
     pub(crate) recorder: Recorder,
     pub(crate) digest: RevertDigest,
+    /// Limits the log lines that users can cause with edits. Starts and stops on time are always logged.
+    pub(crate) logs: LogLimit,
     permissions: PrunedMap<Permission, Reported>,
     prefix: Prefix,
     telemetry: Arc<Telemetry>,
@@ -41,9 +46,11 @@ pub(crate) struct Events {
 impl Events {
     /// Creates the component without reports.
     pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
+        let logs = LogLimit::new(MAX_LINES);
         Self {
-            recorder: Recorder::new(settings, Arc::clone(&telemetry)),
+            recorder: Recorder::new(settings, Arc::clone(&telemetry), logs.clone()),
             digest: RevertDigest::default(),
+            logs,
             permissions: PrunedMap::default(),
             prefix: settings.prefix.clone(),
             telemetry,
@@ -76,7 +83,9 @@ impl Events {
     ) {
         if object.rare().reported.report_if_new(reason, "", now) {
             let object = object.name();
-            tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+            self.logs.line(&object.namespace, |suppressed| {
+                tracing::warn!(kind = %object.kind, %object, suppressed, "{}", event.text);
+            });
             self.announce(object, event, now);
         }
     }
@@ -119,7 +128,7 @@ impl Events {
         }
     }
 
-    /// Reports that writes to an object fail, for the time `failures` in a row: always in the log, and
+    /// Reports that writes to an object fail, for the time `failures` in a row: in the log, and
     /// in an Event if the reason was not reported yet.
     pub(crate) fn write_failed(
         &mut self,
@@ -130,7 +139,9 @@ impl Events {
         now: Now,
     ) {
         let name = object.name().clone();
-        tracing::warn!(kind = %name.kind, object = %name, failures, "{why}");
+        self.logs.line(&name.namespace, |suppressed| {
+            tracing::warn!(kind = %name.kind, object = %name, failures, suppressed, "{why}");
+        });
         if self.take_new(&name, Some(object), reason, now) {
             let namespace = reason.is_for_all().then_some(&*name.namespace);
             let event = EventText::scale_failed(&name.kind, why, namespace);
@@ -156,7 +167,9 @@ impl Events {
     ) -> Option<EventText> {
         let event = EventText::overruled(change, made, object, &self.prefix);
         self.count_revert(ManagerKind::Unknown, object);
-        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+        self.logs.line(&object.namespace, |suppressed| {
+            tracing::warn!(kind = %object.kind, %object, suppressed, "{}", event.text);
+        });
         let is_new = reported.is_some_and(|known| {
             let reported = &mut known.rare().reported;
             reported.report_if_new(Reason::Reverted, ADMISSION, now)

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     delays::Delays,
+    log_limit::LogLimit,
     write::{AnnounceError, EventObject, Unavailable},
 };
 use dayshift_workload::events::EventText;
@@ -68,11 +69,12 @@ pub(crate) struct Recorder {
     is_dry_run: bool,
     random: fastrand::Rng,
     telemetry: Arc<Telemetry>,
+    logs: LogLimit,
 }
 
 impl Recorder {
     /// Creates an empty queue.
-    pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
+    pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>, logs: LogLimit) -> Self {
         Self {
             waiting: FairQueue::default(),
             server: Breaker::new(SLOTS),
@@ -82,6 +84,7 @@ impl Recorder {
             is_dry_run: settings.dry_run,
             random: fastrand::Rng::with_seed(settings.seed),
             telemetry,
+            logs,
         }
     }
 
@@ -145,7 +148,9 @@ impl Recorder {
         let outcome = match result {
             Ok(()) => EventOutcome::Sent,
             Err(AnnounceError::Rejected(why)) => {
-                tracing::warn!(object = %event.object, "{why}");
+                self.logs.line(&event.object.namespace, |suppressed| {
+                    tracing::warn!(object = %event.object, suppressed, "{why}");
+                });
                 EventOutcome::Failed
             }
             Err(AnnounceError::Unavailable(why)) => {
@@ -206,7 +211,11 @@ mod tests {
 
     fn recorder() -> (Recorder, Arc<Telemetry>) {
         let telemetry = Arc::new(Telemetry::new(DateTime::UNIX_EPOCH));
-        let recorder = Recorder::new(&Settings::default(), Arc::clone(&telemetry));
+        let recorder = Recorder::new(
+            &Settings::default(),
+            Arc::clone(&telemetry),
+            LogLimit::new(1),
+        );
         (recorder, telemetry)
     }
 

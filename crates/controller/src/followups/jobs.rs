@@ -289,7 +289,9 @@ impl Jobs {
             tracing::debug!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
             return None;
         };
-        tracing::warn!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
+        events.logs.line(&object.namespace, |suppressed| {
+            tracing::warn!(kind = %object.kind, %object, failures, suppressed, "cannot suspend or resume its Jobs: {why}");
+        });
         let is_for_all = reason.is_for_all();
         if events.take_new(object, known, reason, now) {
             let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
@@ -317,7 +319,9 @@ impl Jobs {
             let count = patches.counts[&(*change, Outcome::Done)];
             let event = EventText::jobs_changed(*change, names, count);
             let object = &target.object;
-            tracing::info!(kind = %object.kind, %object, "{}", event.text);
+            events.logs.line(&object.namespace, |suppressed| {
+                tracing::info!(kind = %object.kind, %object, suppressed, "{}", event.text);
+            });
             events.announce(object, event, now);
         }
     }

@@ -4,7 +4,7 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::write::EventObject;
+use dayshift_cluster::{log_limit::LogLimit, write::EventObject};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Change, Decision, Dependency, DependencyState, DueStart, READY_WITHIN, StartWait,
@@ -32,17 +32,23 @@ pub(crate) struct Gate {
     notices: Scheduler<Arc<str>, DateTime<Utc>>,
     /// The maximum time for which a workload that is not ready occupies a start slot.
     slot_limit: TimeDelta,
+    logs: LogLimit,
 }
 
 impl Gate {
     /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A started workload
     /// keeps its slot until it is ready, or until its `ready-within` or that of the controller has passed.
-    pub(crate) fn new(max_starting: Option<NonZeroUsize>, ready_within: TimeDelta) -> Self {
+    pub(crate) fn new(
+        max_starting: Option<NonZeroUsize>,
+        ready_within: TimeDelta,
+        logs: LogLimit,
+    ) -> Self {
         Self {
             dependencies: Dependencies::default(),
             slots: StartSlots::new(max_starting),
             notices: Scheduler::new(),
             slot_limit: if_set(ready_within).unwrap_or(READY_WITHIN),
+            logs,
         }
     }
 
@@ -142,7 +148,9 @@ impl Gate {
                 if self.dependencies.begin_wait(id, object, &waiting) {
                     let (names, until) = (join(&waiting.needed), waiting.until);
                     let object = object.name();
-                    tracing::info!(kind = %object.kind, %object, %until, "the start waits for {names}");
+                    self.logs.line(&object.namespace, |suppressed| {
+                        tracing::info!(kind = %object.kind, %object, %until, suppressed, "the start waits for {names}");
+                    });
                 }
                 Some(waiting.look)
             }
