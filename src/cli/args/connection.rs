@@ -98,6 +98,8 @@ pub(crate) fn without_credentials(server: &Uri) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::{Args as _, Command, FromArgMatches as _};
+
     use super::*;
 
     #[test]
@@ -111,6 +113,17 @@ mod tests {
             ("http://example.com", "http://example.com"),
         ] {
             assert_eq!(without_credentials(&full.parse().unwrap()), told);
+        }
+    }
+
+    #[test]
+    fn only_the_controller_and_the_activator_bound_their_memory() {
+        for (command, expected) in [("run", true), ("activator", true), ("status", false)] {
+            let parser = ConnectionArgs::augment_args(Command::new(command));
+            let matches = parser.get_matches_from([command]);
+            let arguments = ConnectionArgs::from_arg_matches(&matches).unwrap();
+            let connection = arguments.connection(command);
+            assert_eq!(connection.bounds_memory, expected, "{command}");
         }
     }
 }

@@ -37,3 +37,23 @@ fn a_namespace_has_a_calendar_of_starts_stops_and_excluded_dates() {
     let mut links = page.all("a").filter_map(|it| it.attribute("href"));
     assert!(links.any(|to| to == "/ns/dev.ics"));
 }
+
+/// Each of the workloads starts and stops every second.
+#[test]
+fn calendar_ends_after_a_hundred_thousand_boundaries_of_single_workloads() {
+    let cluster = Cluster::new();
+    let tomorrow = chrono::Utc::now().date_naive() + chrono::TimeDelta::days(1);
+    let except = tomorrow.to_string();
+    for number in 0..210 {
+        let every_second = [
+            ("start", "0-58/2 * * * * *"),
+            ("stop", "1-59/2 * * * * *"),
+            ("except", &*except),
+        ];
+        cluster.deployment(&format!("web-{number:03}"), 1, &every_second);
+    }
+    let served = Served::of(&cluster, &[]);
+    let calendar = served.get("/ns/dev.ics").body.replace("\r\n ", "");
+    // At most 500 boundaries of each are included, so the last ten workloads are left out.
+    assert_contains!(calendar, "web-019 and 180 more");
+}

@@ -13,7 +13,7 @@ use std::{
 };
 
 use dayshift_cluster::connect::{Connection, connect};
-use http_body_util::{Either, Empty, StreamBody};
+use http_body_util::{BodyExt as _, Either, Full, StreamBody};
 use hyper::{
     Request, Response,
     body::{Bytes, Frame, Incoming},
@@ -31,6 +31,9 @@ use tokio_rustls::{
 
 /// The maximum number of concurrent streams that kube-apiserver allows on a connection.
 const ALLOWED: u32 = 100;
+
+/// The size of the response to `/large`.
+const LARGE: usize = 1 << 20;
 
 type Events = futures::stream::Pending<Result<Frame<Bytes>, Infallible>>;
 
@@ -61,7 +64,9 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<RequestCounts>
                     if request.uri().path() == "/held" {
                         go.notified().await;
                     }
-                    Either::Right(Empty::<Bytes>::new())
+                    let is_large = request.uri().path() == "/large";
+                    let size = if is_large { LARGE } else { 0 };
+                    Either::Right(Full::<Bytes>::from(vec![b'x'; size]))
                 };
                 Ok::<_, Infallible>(Response::new(body))
             }
@@ -74,6 +79,10 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<RequestCounts>
 }
 
 async fn client(seen: Arc<RequestCounts>, go: Arc<Notify>) -> Client {
+    client_of(Connection::default(), seen, go).await
+}
+
+async fn client_of(like: Connection, seen: Arc<RequestCounts>, go: Arc<Notify>) -> Client {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let mut config = ServerConfig::builder()
@@ -98,7 +107,7 @@ async fn client(seen: Arc<RequestCounts>, go: Arc<Notify>) -> Client {
     std::fs::write(&kubeconfig, text.to_string()).unwrap();
     let connection = Connection {
         kubeconfig: Some(kubeconfig),
-        ..Connection::default()
+        ..like
     };
     let tls = TlsAcceptor::from(Arc::new(config));
     tokio::spawn(serve(listener, tls, seen, go));
@@ -160,4 +169,32 @@ async fn enough_connections_are_open_for_all_requests() {
     for held in held {
         assert_eq!(held.await.unwrap(), 200);
     }
+}
+
+#[tokio::test]
+async fn client_with_bounded_memory_reads_one_large_response_at_a_time() {
+    let like = Connection {
+        bounds_memory: true,
+        ..Connection::default()
+    };
+    let client = client_of(like, Arc::default(), Arc::default()).await;
+    let mut first = ask(&client, "/large").await.into_body();
+    let mut read = 0;
+    while read <= 64 << 10 {
+        let frame = first.frame().await.unwrap().unwrap();
+        read += frame.data_ref().map_or(0, Bytes::len);
+    }
+    let second = tokio::spawn({
+        let client = client.clone();
+        async move {
+            let body = ask(&client, "/large").await.into_body();
+            body.collect().await.unwrap().to_bytes().len()
+        }
+    });
+    for _ in 0..200 {
+        ask(&client, "/patch").await;
+    }
+    assert!(!second.is_finished(), "both are read at the same time");
+    drop(first);
+    assert_eq!(second.await.unwrap(), LARGE);
 }

@@ -299,6 +299,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_messages_of_the_api_server_and_of_proxies_are_cut() {
+        let long = "x".repeat(1 << 20);
+        let status = Status::failure(&long, "Forbidden");
+        let status = serde_json::to_string(&status).unwrap();
+        for (body, expected) in [(status, MAX_MESSAGE), (long, 200)] {
+            let status = error_status(StatusCode::FORBIDDEN, body.as_bytes());
+            assert_eq!(status.message.len(), expected, "{body:.40}");
+        }
+    }
+
+    #[test]
     fn a_date_outside_the_calendar_is_ignored() {
         for (text, expected) in [
             ("Fri, 20 Nov 2026 10:00:00 GMT", true),
