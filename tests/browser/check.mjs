@@ -460,8 +460,10 @@ async function checkPages(tab, address, browser) {
 /** Checks the example pages of the activator. */
 async function checkWaitingPages(tab) {
   const folder = join(root, "crates/activator/src/waiting_pages");
-  const starting = ["progress", "progress + .small", "li.ready", "li:not(.ready)", ".failure p + p", "form button time", "dd time + .small"];
-  const waiting = { starting: [".subject", ...starting], closed: [".subject", "dd time + .small", "dd code"], template: starting };
+  const starting = ["li.ready", "li:not(.ready)", "form button time", "dd time + .small"];
+  const failing = [...starting, ".failure p + p"];
+  const waiting = { starting: [".subject", "progress", "progress + .small", ...starting], failing: [".subject", ...failing],
+    closed: [".subject", "dd time + .small", "dd code"], template: failing };
   for (const [page, parts] of Object.entries(waiting)) {
     const file = join(folder, `${page}.html`);
     await tab.open(`file://${file}`, 1280, "light");
@@ -474,12 +476,20 @@ async function checkWaitingPages(tab) {
         expect("who can start it earlier", facts.Earlier, /^Users who can run dayshift wake/);
         return;
       }
-      expect("the title", text(document.querySelector("h1")), page === "template" ? "Shop: This service is starting" : "This service is starting");
-      expect("the progress", [document.querySelector("progress").value, document.querySelector("progress").max], [12, 20]);
-      expect("its meaning", text(document.querySelector("progress + p")), "12 s of about 20 s, the median of the last starts");
+      const titles = { starting: "This service is starting", failing: "This service fails to start", template: "Shop: This service fails to start" };
+      expect("the title", text(document.querySelector("h1")), titles[page]);
+      if (page === "starting") {
+        expect("the progress", [document.querySelector("progress").value, document.querySelector("progress").max], [12, 20]);
+        expect("its meaning", text(document.querySelector("progress + p")), "12 s of about 20 s, the median of the last starts");
+        expect("a failure", document.querySelector(".failure"), null);
+      } else {
+        expect("the cause of the failure", text(document.querySelector(".failure")), /FailedCreate.*quota/);
+        expect("the time", text(document.querySelector(".failure ~ .small")), "12 s since the start began");
+        expect("a progress of a failing start", document.querySelector("progress"), null);
+      }
+      if (page === "failing") expect("the first part", document.querySelector("h1").nextElementSibling.className, "failure");
       expect("the stages", all("ol li").map(text), ["Dependency 1: ready", "Replicas: 0 of 2 ready"]);
       expect("the end of the wake", facts["Awake until"], "16:27 UTC+09:00 in 1 h 27 min");
-      expect("the cause of the failure", text(document.querySelector(".failure")), /FailedCreate.*quota/);
       expect("the button", text(document.querySelector("form[method=post] button")), "Keep it awake until 23:00 UTC+09:00");
     }, page);
     await checkAtEachWidth(tab, `the page ${page}.html`, parts);

@@ -18,7 +18,7 @@ enum Part {
 /// A value on a page. All except [`Placeholder::Details`] are text, which is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placeholder {
-    /// `This service is starting`.
+    /// `This service is starting`, or that its start fails.
     Title,
     /// A sentence.
     Message,

@@ -119,8 +119,9 @@ impl Outcome<'_> {
         }
     }
 
-    const fn title(self) -> &'static str {
+    const fn title(self, is_failing: bool) -> &'static str {
         match self {
+            Self::Starting | Self::TimedOut if is_failing => "This service fails to start",
             Self::Starting => "This service is starting",
             Self::Closed(_) => "This service is closed",
             Self::Stopped(_) | Self::Ignored => "This service is stopped",
@@ -278,13 +279,14 @@ impl View<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.outcome.title()) }
+                    title { (self.title()) }
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
                     main {
                         @if let Some(subject) = self.subject() { p.subject { (subject) } }
-                        h1 { (self.outcome.title()) }
+                        h1 { (self.title()) }
+                        (self.reason())
                         p { (self.outcome.message()) "." }
                         (self.details())
                     }
@@ -292,6 +294,22 @@ impl View<'_> {
             }
         }
         .into_string()
+    }
+
+    fn title(&self) -> &'static str {
+        self.outcome.title(self.status.failure.is_some())
+    }
+
+    /// Why the start fails.
+    fn reason(&self) -> Markup {
+        html! {
+            @if let Some(failure) = self.failure() {
+                div.failure role="status" {
+                    p { strong { (failure) } }
+                    @if let Some(cause) = self.cause() { p { (cause) } }
+                }
+            }
+        }
     }
 
     /// The content of the page below its first sentence.
@@ -304,12 +322,6 @@ impl View<'_> {
                     @for (number, stage) in status.stages.iter().enumerate() {
                         li class=[stage.is_ready.then_some("ready")] { (self.name_of(stage, number)) ": " (stage.text()) }
                     }
-                }
-            }
-            @if let Some(failure) = self.failure() {
-                div.failure role="status" {
-                    p { strong { "The start fails: " } (failure) }
-                    @if let Some(cause) = self.cause() { p { (cause) } }
                 }
             }
             dl {
@@ -347,13 +359,14 @@ impl View<'_> {
     fn progress(&self) -> Markup {
         let elapsed = self.status.elapsed.unwrap_or_default();
         html! {
-            @match self.status.typical {
+            // A failing start takes longer than the last ones.
+            @match self.status.typical.filter(|_| self.status.failure.is_none()) {
                 Some(typical) => {
                     progress max=(typical) value=(elapsed.min(typical)) aria-label="Progress of the start" {}
                     p.small { (elapsed) " s of about " (typical) " s, the median of the last starts" }
                 }
                 None => {
-                    progress aria-label="The start is in progress" {}
+                    @if self.status.failure.is_none() { progress aria-label="The start is in progress" {} }
                     p.small { (elapsed) " s since the start began" }
                 }
             }
@@ -366,8 +379,10 @@ impl View<'_> {
         let seconds = |seconds: Option<u64>| seconds.map(|seconds| seconds.to_string());
         let time = |at: Option<DateTime<Utc>>| at.map(|at| self.shown(at));
         let text = match placeholder {
-            Placeholder::Details => return self.details().into_string(),
-            Placeholder::Title => Some(self.outcome.title().to_owned()),
+            Placeholder::Details => {
+                return html! { (self.reason()) (self.details()) }.into_string();
+            }
+            Placeholder::Title => Some(self.title().to_owned()),
             Placeholder::Message => Some(self.outcome.message() + "."),
             Placeholder::Host => Some(self.head.host.clone()),
             Placeholder::Name => self.name().map(str::to_owned),
@@ -512,10 +527,17 @@ mod tests {
                 stage("sts/db", true, 2, true),
                 stage("deploy/web", false, 0, false),
             ],
+            failure: None,
+        }
+    }
+
+    fn failing() -> ServiceStatus {
+        ServiceStatus {
             failure: Some(StartFailure {
                 reason: "FailedCreate".into(),
                 message: "pods \"web-<1>\" is forbidden: exceeded quota".into(),
             }),
+            ..status()
         }
     }
 
@@ -553,13 +575,11 @@ mod tests {
             "{head}"
         );
         for part in [
-            "<h1>This service is starting</h1>",
+            "<h1>This service is starting</h1><p>This page shows what you asked for",
             "<p class=\"subject\">dev.example.com</p>",
             "<progress max=\"20\" value=\"12\"",
             "12 s of about 20 s",
             "<li class=\"ready\">Dependency 1: ready</li><li>Replicas: 0 of 2 ready</li>",
-            "The start fails: </strong>FailedCreate.",
-            "Kubernetes cannot create its pods.",
             "<time datetime=\"2026-11-25T16:27:00+09:00\">16:27 UTC+09:00</time> <span class=\"small\">in 1 h 27 min</span>",
             "<dt>Stopped since</dt><dd><time datetime=\"2026-11-24T19:00:00+09:00\">2026-11-24 19:00 UTC+09:00</time>",
         ] {
@@ -568,6 +588,22 @@ mod tests {
         for part in ["<script", "web", "db", "exceeded", "http-equiv"] {
             assert!(!page.contains(part), "{part}: {page}");
         }
+    }
+
+    #[test]
+    fn failing_start_is_the_headline() {
+        let page_settings = PageSettings::default();
+        let (_, page) = body_of(&browser(), Outcome::Starting, &failing(), &page_settings);
+        let begin = "<h1>This service fails to start</h1><div class=\"failure\" role=\"status\"><p><strong>FailedCreate.\
+                     </strong></p><p>Kubernetes cannot create its pods.";
+        assert!(page.contains(begin), "{page}");
+        assert!(page.contains("<title>This service fails to start</title>"));
+        assert!(page.contains("12 s since the start began"), "{page}");
+        for part in ["<progress", "median", "is starting", "exceeded"] {
+            assert!(!page.contains(part), "{part}: {page}");
+        }
+        let (_, late) = body_of(&browser(), Outcome::TimedOut, &failing(), &page_settings);
+        assert!(late.contains(begin), "{late}");
     }
 
     #[test]
@@ -612,8 +648,11 @@ mod tests {
             opens: Some(at("2026-11-30T00:00:00Z")),
             elapsed: None,
             stages: Vec::new(),
-            failure: None,
             ..status()
+        };
+        let failing = ServiceStatus {
+            keep: starting.keep,
+            ..failing()
         };
         let settings = PageSettings {
             contact: Some("#platform".to_owned()),
@@ -639,19 +678,20 @@ mod tests {
                 &settings,
             ),
             (
+                "failing.html",
+                &browser,
+                Outcome::Starting,
+                &failing,
+                &settings,
+            ),
+            (
                 "closed.html",
                 &browser,
                 Outcome::Closed(OUT_OF_HOURS),
                 &closed,
                 &settings,
             ),
-            (
-                "template.html",
-                &browser,
-                Outcome::Starting,
-                &starting,
-                &own,
-            ),
+            ("template.html", &browser, Outcome::Starting, &failing, &own),
             (
                 "closed.json",
                 &program,
@@ -677,7 +717,7 @@ mod tests {
             contact: Some("#platform <help>".to_owned()),
             ..PageSettings::default()
         };
-        let (_, page) = body_of(&browser(), Outcome::Starting, &status(), &page);
+        let (_, page) = body_of(&browser(), Outcome::Starting, &failing(), &page);
         for part in [
             "<p class=\"subject\">web</p>",
             "sts/db: ready",
@@ -742,7 +782,7 @@ mod tests {
         let (head, body) = body_of(
             &program,
             Outcome::TimedOut,
-            &status(),
+            &failing(),
             &PageSettings::default(),
         );
         assert!(
