@@ -161,24 +161,26 @@ async fn plan_override(
         let name = || observed.object.to_string();
         let parsed = before.parsed.as_deref();
         let mut counts = parsed.and_then(|parsed| counts_after(observed, parsed, request));
-        let (mut change, ends) = match answer {
+        let mut change = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => {
                 let text = action_text(outcome.command, outcome.zone, request.now)
                     + &distance_to(end(outcome.command))
                     + &replaced_text(outcome.replaced.as_ref());
                 let written = annotations_text(&outcome.annotations, &request.prefix);
-                let change = PreviewedChange {
+                PreviewedChange {
                     replaced: outcome.replaced,
+                    until: end(outcome.command),
                     ..PreviewedChange::of_workload(observed, text, written)
-                };
-                (change, end(outcome.command))
+                }
             }
             Ok(RequestOutcome::Scaled(outcome)) => {
                 counts = Some((outcome.before, outcome.after));
                 let text = synced_text(outcome, request.now);
                 let written = format!("scale --replicas={}", outcome.after);
-                let change = PreviewedChange::of_workload(observed, text, written);
-                (change, outcome.until)
+                PreviewedChange {
+                    until: outcome.until,
+                    ..PreviewedChange::of_workload(observed, text, written)
+                }
             }
             Ok(RequestOutcome::Unchanged) => {
                 planned.others.push(format!("{}: unchanged", name()));
@@ -198,7 +200,6 @@ async fn plan_override(
         {
             change.outcome += &format!("; it starts after {after}");
         }
-        planned.ends = planned.ends.into_iter().chain(ends).min();
         planned.changes.push(change);
     })
     .await;
@@ -216,8 +217,8 @@ async fn plan_override(
                 planned
                     .others
                     .extend(unreadable.map(|problem| format!("{name}: {problem}")));
-                planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
-                let distance = distance_to(end(outcome.command));
+                let until = end(outcome.command);
+                let distance = distance_to(until);
                 let text = format!("{what}{distance}: {all}{replaced}{kept}");
                 let written = annotations_text(&outcome.annotations, &request.prefix);
                 let affected = outcome.affected.iter().map(|workload| &workload.now);
@@ -229,6 +230,7 @@ async fn plan_override(
                 let replaced = outcome.replaced.clone();
                 let mut change = PreviewedChange {
                     replaced,
+                    until,
                     ..PreviewedChange::of_namespace(namespace, outcome, text, written)
                 };
                 for (observed, counts) in counts {

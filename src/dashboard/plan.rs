@@ -1,7 +1,7 @@
 //! A requested action from its preview to its result.
 
 use std::{
-    collections::{BTreeMap, HashSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -134,8 +134,6 @@ pub(crate) struct Preview {
     pub(crate) denied: BTreeMap<Arc<str>, Vec<String>>,
     /// A line for each object that stays unchanged, with the reason.
     pub(crate) others: Vec<String>,
-    /// The earliest end of the requested overrides.
-    pub(crate) ends: Option<DateTime<Utc>>,
     /// The edited schedule, if a schedule is edited.
     pub(crate) edit: Option<PreviewedEdit>,
 }
@@ -160,6 +158,8 @@ pub(crate) struct PreviewedChange {
     pub(crate) counts: Option<(Replicas, Replicas)>,
     /// The effect, for example `awake until 22:00 CET`.
     pub(crate) outcome: String,
+    /// The end of the effect; `None` without one, or if it is the next boundary of the schedule.
+    pub(crate) until: Option<DateTime<Utc>>,
     /// The arguments of the equivalent `kubectl annotate` or `kubectl scale`.
     pub(crate) written: String,
     /// The active override that the change replaces.
@@ -199,6 +199,7 @@ impl PreviewedChange {
             delayed: 0,
             counts: None,
             outcome,
+            until: None,
             written,
             replaced: None,
         }
@@ -285,6 +286,16 @@ impl Preview {
         (starts, changes.map(|change| change.stops).sum())
     }
 
+    /// The number of workloads whose replicas do not request both CPU and memory.
+    pub(crate) fn without_all_requests(&self) -> usize {
+        let observed = self.changes.iter().flat_map(PreviewedChange::observed);
+        let footprints = observed.map(|observed| observed.footprint);
+        let counted = footprints.filter(|footprint| footprint.replicas > 0);
+        counted
+            .filter(|footprint| !footprint.requests.are_complete())
+            .count()
+    }
+
     /// The number of workloads that start only after others.
     pub(crate) fn delayed(&self) -> usize {
         self.changes.iter().map(|change| change.delayed).sum()
@@ -297,10 +308,17 @@ impl Preview {
         changes.flat_map(PreviewedChange::workloads).collect()
     }
 
-    /// Whether a preview from `asked` can be confirmed at `now`.
-    fn is_fresh(&self, asked: DateTime<Utc>, now: DateTime<Utc>) -> bool {
-        now - asked <= MAX_AGE && self.ends.is_none_or(|ends| ends > now)
+    /// The different ends of the changes that are made; `None` is a change without an end.
+    pub(crate) fn ends(&self, shorten: Shorten) -> BTreeSet<Option<DateTime<Utc>>> {
+        let changes = self.changes.iter();
+        let changes = changes.filter(|change| change.is_allowed(shorten));
+        changes.map(|change| change.until).collect()
     }
+}
+
+/// Whether a preview from `asked` can be confirmed at `now`. `ends` is the earliest end of its changes.
+fn is_fresh(asked: DateTime<Utc>, ends: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
+    now - asked <= MAX_AGE && ends.is_none_or(|ends| ends > now)
 }
 
 /// The phase of an action, and its result lines.
@@ -394,7 +412,8 @@ impl ActionPlan {
 
     /// Whether the preview can still be confirmed.
     pub(crate) fn is_fresh(&self, now: DateTime<Utc>) -> bool {
-        self.planned.is_fresh(self.asked.operation.now(), now)
+        let ends = self.planned.ends(Shorten::Allowed).into_iter().flatten();
+        is_fresh(self.asked.operation.now(), ends.min(), now)
     }
 
     pub(crate) fn tell(&self, said: OverrideReport) {
@@ -589,11 +608,7 @@ mod tests {
             (Some(3), 3, false),
             (Some(9), 6, false),
         ] {
-            let planned = Preview {
-                ends: ends.map(at),
-                ..Preview::default()
-            };
-            let is_fresh = planned.is_fresh(asked, at(minutes));
+            let is_fresh = is_fresh(asked, ends.map(at), at(minutes));
             assert_eq!(is_fresh, expected, "{ends:?} {minutes}");
         }
     }

@@ -68,6 +68,7 @@ export async function checkResults(_tab, _address, browser, program) {
       expect("the readiness", all("#ready ~ .scroll tbody tr").map(text).sort(), ["shop/slowawake 41/4", "shop/webawake 44/4"]);
       expect("the links", all("#ready ~ .scroll tbody a").map((it) => it.getAttribute("href").split("?")[0]).sort(),
         ["/object/shop/deploy/slow", "/object/shop/deploy/web"]);
+      expect("until when it holds", text(document.querySelector(".lead")), /^It holds until .+, in (8 h|7 h 59 min)\.$/);
       expect("undo", all("form button").map(text).filter((it) => it.startsWith("Undo")), ["Undo: 1 former override again"]);
     });
     await checkAtEachWidth(tab, "the result of a wake", ["#ready", "#ready ~ .scroll a", "form.decide button"]);

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use dayshift_operations::{AnnotatedWorkload, Shorten};
+use chrono::{DateTime, Utc};
+use dayshift_operations::{AnnotatedWorkload, Shorten, status::distance};
 use dayshift_text::counted;
 use dayshift_workload::{Key, Replicas, WorkloadRef, events::Condition, savings::Bill};
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Kind, Page, badge, first_of, others, safe, said, table};
+use crate::dashboard::pages::page::{Kind, Page, badge, first_of, others, safe, said, table, time};
 use crate::dashboard::{
     form::{ActionForm, EDIT_SCHEDULE, FormFields, SHORTEN, UNDO},
     params::Params,
@@ -152,7 +153,7 @@ impl Page<'_> {
         if let Some(edit) = &planned.edit {
             return self.schedule_preview(plan, edit);
         }
-        let (changes, unchanged) = (&planned.changes, &planned.others);
+        let changes = &planned.changes;
         let groups = AlikeChanges::group(changes);
         let all = planned.workloads(Shorten::Allowed).len();
         let (starts, stops) = planned.capacity();
@@ -165,10 +166,15 @@ impl Page<'_> {
                     "With your permissions, " strong { (counted(all, "workload")) }
                     " will change."
                     @if starts.replicas > 0 {
-                        " Starts " strong { (Bill::per_hour(starts, None)) } "."
+                        " Starts " strong { (Bill::per_hour(starts, self.price)) } "."
                     }
                     @if stops.replicas > 0 {
-                        " Stops " strong { (Bill::per_hour(stops, None)) } "."
+                        " Stops " strong { (Bill::per_hour(stops, self.price)) } "."
+                    }
+                    @let unpriced = self.price.map_or(0, |_| planned.without_all_requests());
+                    @if unpriced > 0 {
+                        " The cost is not complete: " (counted(unpriced, "workload"))
+                        @if unpriced == 1 { " requests" } @else { " request" } " no CPU or no memory."
                     }
                 }
                 section {
@@ -213,17 +219,7 @@ impl Page<'_> {
                 @if left > 0 { p { "And " (left) " more." } }
                 }
             }
-            @if !unchanged.is_empty() {
-                section aria-labelledby="unchanged" {
-                    h2 id="unchanged" { "Unchanged" }
-                    ul.findings {
-                        @for other in unchanged.iter().take(MAX_REACHED) {
-                            li.finding.note { (said(other)) }
-                        }
-                    }
-                    (others(unchanged.len(), MAX_REACHED))
-                }
-            }
+            (unchanged(planned))
             (self.delays(plan))
             (denied(planned))
             (shortened(planned))
@@ -277,7 +273,13 @@ impl Page<'_> {
             }
             (lines_of(progress.lines.iter().filter(|line| line.is_error), MAX_GROUPS))
             @if progress.phase == PlanPhase::Done {
+                @if errors < progress.lines.len() { (self.holds(plan, progress.shorten)) }
                 (self.readiness(plan))
+                (unchanged(&plan.planned))
+                (denied(&plan.planned))
+                @if progress.shorten == Shorten::Forbidden {
+                    (kept(&plan.planned))
+                }
             }
             @if errors < progress.lines.len() {
                 details {
@@ -294,6 +296,30 @@ impl Page<'_> {
             (self.back())
         };
         self.shell(&Kind::new("Result", "/timeline"), &content)
+    }
+
+    /// Until when an action holds.
+    fn holds(&self, plan: &ActionPlan, shorten: Shorten) -> Markup {
+        let now = self.view.now;
+        let ends = plan.planned.ends(shorten);
+        let until = |end: DateTime<Utc>| html! { strong { (time(end, self.zone(), now)) } };
+        html! {
+            @match (ends.first(), ends.last()) {
+                (Some(Some(first)), Some(Some(last))) if first == last => {
+                    p.lead { "It holds until " (until(*first)) ", " (distance(*first, now)) "." }
+                }
+                (Some(Some(_)), Some(Some(last))) => {
+                    p.lead { "It holds until different times, at the latest until " (until(*last)) "." }
+                }
+                (Some(None), Some(Some(_))) => {
+                    p.lead { "It holds until different times, which the output below shows." }
+                }
+                (Some(None), _) if plan.asked.operation.begins_override() => {
+                    p.lead { "It holds until you resume the schedule." }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The rows that an action has changed.
@@ -562,6 +588,47 @@ pub(super) fn denied(planned: &Preview) -> Markup {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The objects that stay as they are, with the reasons.
+fn unchanged(planned: &Preview) -> Markup {
+    html! {
+        @if !planned.others.is_empty() {
+            section aria-labelledby="unchanged" {
+                h2 id="unchanged" { "Unchanged" }
+                ul.findings {
+                    @for other in planned.others.iter().take(MAX_REACHED) {
+                        li.finding.note { (said(other)) }
+                    }
+                }
+                (others(planned.others.len(), MAX_REACHED))
+            }
+        }
+    }
+}
+
+/// The overrides that the user did not allow to end earlier.
+fn kept(planned: &Preview) -> Markup {
+    let changes = planned.changes.iter();
+    let kept = changes.filter(|change| change.shortens());
+    let kept: Vec<_> = kept
+        .filter_map(|change| Some((change.name(), change.replaced.as_ref()?)))
+        .collect();
+    html! {
+        @if !kept.is_empty() {
+            section aria-labelledby="kept" {
+                h2 id="kept" {
+                    (counted(kept.len(), "override")) " kept, which this action would have ended earlier"
+                }
+                ul.findings {
+                    @for (name, replaced) in kept.iter().take(MAX_REACHED) {
+                        li.finding.note { (safe(name)) " " (said(&replaced.text)) }
+                    }
+                }
+                (others(kept.len(), MAX_REACHED))
             }
         }
     }

@@ -62,6 +62,39 @@ fn a_confirmed_sleep_does_not_replace_a_newer_wake() {
 }
 
 #[test]
+fn the_result_repeats_until_when_it_holds_and_what_was_kept() {
+    let cluster = cluster();
+    let _controller = Controller::on(&cluster);
+    cluster.wait_until_seen(&["web", "api"]);
+    by_a_colleague(&cluster, &["wake", "deploy/web", "--for", "9h"]);
+    let served = Served::of(&cluster, &[]);
+    wait_until("seen", || {
+        let page = served.page("/timeline?state=awake");
+        page.all("a").any(|it| it.text == "web")
+    });
+    let fields = [
+        ("do", "wake"),
+        ("for", "2h"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+    ];
+    let (page, result) = confirmed(&served, &asked(&served, &fields));
+    assert_contains!(page.text(), "1 override would end earlier");
+    assert_contains!(result, "It holds until ");
+    let end: chrono::DateTime<chrono::Utc> = cluster
+        .annotation("api", "wake-until")
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_contains!(result, &end.format("%H:%M").to_string());
+    assert_contains!(
+        result,
+        "1 override kept, which this action would have ended earlierdev/web was awake until "
+    );
+    assert_contains!(result, "1 workload changed");
+}
+
+#[test]
 fn the_result_of_a_wake_counts_the_ready_workloads() {
     let cluster = cluster();
     for (name, ready) in [("web", 2), ("api", 1)] {
@@ -154,6 +187,8 @@ fn objects_left_out_of_the_preview_are_not_changed() {
         .unwrap();
     let (_, result) = confirmed(&served, &preview);
     assert_lacks!(result, "apps/bad");
+    assert_contains!(result, "It holds until you resume the schedule.");
+    assert_contains!(result, "Unchangeddev/bad: not paused: ");
     assert_eq!(cluster.annotation("bad", "pause"), None);
     assert!(cluster.annotation("web", "pause").is_some());
 }
