@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, hash_map::Entry},
+    collections::{BTreeSet, HashMap, hash_map::Entry},
     rc::Rc,
 };
 
@@ -14,7 +14,7 @@ use dayshift_workload::{
 };
 
 use crate::dashboard::{
-    form::ScheduleFields,
+    form::{EDITABLE, ScheduleFields},
     view::Row,
     week_figures::{PlannedWeek, WeekFigures},
 };
@@ -40,11 +40,24 @@ pub(super) struct Trial<'v> {
     pub(super) started: Vec<&'v Row>,
     /// The workloads for which the tried schedule is rejected, the first [`MAX_NAMES`] with the reason.
     pub(super) rejected: Vec<(&'v Row, String)>,
-    /// The number of workloads with a schedule of their own, which has priority over the Namespace's.
-    pub(super) own: usize,
+    /// The changes that make these workloads follow the tried schedule.
+    pub(super) change: TrialChange<'v>,
     /// The number of workloads that are not counted, because their present schedule is rejected or unknown,
     /// or because there are too many distinct schedules.
     pub(super) left_out: usize,
+}
+
+/// The annotations that make the compared workloads follow the tried schedule.
+#[derive(Default)]
+pub(super) struct TrialChange<'v> {
+    /// The number of workloads that inherit all values that the tried schedule replaces, so that an
+    /// annotation of the Namespace is enough.
+    pub(super) inheriting: usize,
+    /// The other workloads, which must be annotated themselves.
+    pub(super) own: Vec<&'v Row>,
+    /// The present times that the tried ones replace, on the Namespace and on the workloads.
+    pub(super) replaced_on_namespace: BTreeSet<Key>,
+    pub(super) replaced_on_workloads: BTreeSet<Key>,
 }
 
 /// The settings of a trial.
@@ -148,12 +161,12 @@ impl TrialContext<'_> {
             let Some(inputs) = alike.first().map(|row| &row.observed.inputs) else {
                 continue;
             };
-            let is_own = inputs.schedule_origin() == Some(Origin::Own);
-            trial.own += if is_own { alike.len() } else { 0 };
+            let is_inherited = self.is_inherited(inputs);
+            let compared = trial.now.workloads;
             let tried = self.tried(inputs);
             let [now_text, then_text] = [inputs, &tried].map(|inputs| inputs.fingerprint(""));
             let parsed = parsed.read(tried, &self.planner.context);
-            for row in alike {
+            for &row in &alike {
                 let observed = &row.observed;
                 if refusal(parsed, observed).is_some() {
                     rejected.push(row);
@@ -169,8 +182,20 @@ impl TrialContext<'_> {
                     trial.left_out += 1;
                     continue;
                 };
+                // Only with an inherited schedule, a start leaves a workload at 0.
+                let then = if is_inherited && now.keeps_zero {
+                    &ScheduleSpec {
+                        keeps_zero: true,
+                        ..then.clone()
+                    }
+                } else {
+                    then
+                };
                 trial.now.add(now, observed, &week_now);
                 trial.tried.add(then, observed, &week_then);
+                if !is_inherited {
+                    trial.change.own.push(row);
+                }
                 let runs = observed.replicas > then.stop_replicas;
                 match week_then.is_up_at_first {
                     Some(false) if runs => trial.outside.push(row),
@@ -191,11 +216,16 @@ impl TrialContext<'_> {
                     None => trial.present.push((row, 1)),
                 }
             }
+            let compared = trial.now.workloads - compared;
+            if compared > 0 {
+                trial.change.add(self, inputs, is_inherited, compared);
+            }
         }
         trial
             .present
             .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        for rows in [&mut trial.outside, &mut trial.started, &mut rejected] {
+        let own = &mut trial.change.own;
+        for rows in [own, &mut trial.outside, &mut trial.started, &mut rejected] {
             rows.sort_by(|one, other| one.order().cmp(&other.order()));
         }
         let rejected = rejected.into_iter().enumerate().map(|(at, row)| {
@@ -213,13 +243,33 @@ impl TrialContext<'_> {
         refusal(parsed, observed).map_or_else(String::new, |refusal| refusal.to_string())
     }
 
+    fn gives(&self, key: Key) -> bool {
+        !self.fields.text(key).is_empty()
+    }
+
+    /// Whether the tried schedule has times, which replace all present ones.
+    fn gives_times(&self) -> bool {
+        let times = [Key::Hours, Key::Start, Key::Stop, Key::NamedSchedule];
+        times.into_iter().any(|key| self.gives(key))
+    }
+
+    /// Whether a workload with these annotations follows the tried schedule if only its Namespace has it.
+    fn is_inherited(&self, inputs: &Inputs) -> bool {
+        let has_priority =
+            |key: Key| matches!(inputs.origin(key), Some(Origin::Own | Origin::Team));
+        let times = Key::SCHEDULE.into_iter().chain([Key::NamedSchedule]);
+        let times = times.filter(|_| self.gives_times());
+        let given = EDITABLE.into_iter().filter(|key| self.gives(*key));
+        // A workload with exact counts does not inherit some other values.
+        let mut keys = times.chain(given).chain([Key::Scale]);
+        !keys.any(has_priority)
+    }
+
     /// The annotations with the tried schedule as the workload's own. Given times replace all its times, and
     /// each other given value replaces its own.
     pub(super) fn tried(&self, present: &Inputs) -> Inputs {
-        let given = |key: &Key| !self.fields.text(*key).is_empty();
         let mut inputs = present.clone().without(&Key::OVERRIDES);
-        let times = [Key::Hours, Key::Start, Key::Stop, Key::NamedSchedule];
-        if times.iter().any(given) {
+        if self.gives_times() {
             inputs = inputs
                 .without(&Key::SCHEDULE)
                 .without(&[Key::NamedSchedule]);
@@ -229,10 +279,37 @@ impl TrialContext<'_> {
                 inputs = inputs.with(key, &text);
             }
         }
-        if given(&Key::NamedSchedule) {
+        if self.gives(Key::NamedSchedule) {
             inputs = inputs.with_schedules(&self.schedules);
         }
         inputs
+    }
+}
+
+impl TrialChange<'_> {
+    /// Adds a number of workloads with these annotations.
+    fn add(
+        &mut self,
+        context: &TrialContext<'_>,
+        inputs: &Inputs,
+        is_inherited: bool,
+        workloads: usize,
+    ) {
+        let times = Key::SCHEDULE.into_iter().chain([Key::NamedSchedule]);
+        let times = times.filter(|key| context.gives_times() && !context.gives(*key));
+        if is_inherited {
+            self.inheriting += workloads;
+            // Times of the Namespace have priority over those of a schedule that it names.
+            let replaced = times.filter(|key| *key != Key::NamedSchedule);
+            let namespace = inputs.defaults();
+            let is_present = |key: &Key| namespace.is_some_and(|texts| texts.has(*key));
+            self.replaced_on_namespace
+                .extend(replaced.filter(is_present));
+        } else {
+            let own = inputs.own();
+            let replaced = times.filter(|key| own.has(*key));
+            self.replaced_on_workloads.extend(replaced);
+        }
     }
 }
 

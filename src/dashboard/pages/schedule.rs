@@ -542,11 +542,15 @@ pub(super) fn figures_table(
         (number("Used", used.replica_hours, will_use.replica_hours, " replica-hours"))
         @if let Some(price) = price {
             @let unit = format!(" {}", price.currency());
+            @let difference = format!("{:+.2}", price.cost(&will_use) - price.cost(&used));
             (line(
                 "Cost",
                 format!("{:.2}{unit}", price.cost(&used)),
                 format!("{:.2}{unit}", price.cost(&will_use)),
-                format!("{:+.2}{unit}", price.cost(&will_use) - price.cost(&used)).replace('-', "−"),
+                match &*difference {
+                    "+0.00" | "-0.00" => "same".to_owned(),
+                    _ => format!("{difference}{unit}").replace('-', "−"),
+                },
             ))
         }
         (count("Starts", now.starts, new.starts))

@@ -1,9 +1,11 @@
 //! The page that tries another schedule for all workloads of a namespace.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_operations::{annotations_yaml, kubectl_annotate};
-use dayshift_text::counted;
-use dayshift_workload::{AnnotationChange, Inputs, Observed, ParsedInputs, read};
+use dayshift_text::{counted, shell_word};
+use dayshift_workload::{AnnotationChange, Inputs, Key, Observed, ParsedInputs, read};
 use maud::{Markup, html};
 
 use crate::dashboard::{
@@ -129,7 +131,7 @@ impl Page<'_> {
                         (format!("{:.0} %", percent.abs()))
                         @if percent > 0.0 { " more" } @else { " fewer" }
                     }
-                    " " span { "replica-hours than now, in seven days" }
+                    " " span { "replica-hours than now, in seven days, with the change below" }
                 }
             }
             @if trial.left_out > 0 {
@@ -216,26 +218,53 @@ impl Page<'_> {
         section("interrupted", "If it took effect now", &content)
     }
 
-    /// The change as a command, and as YAML.
+    /// The change as commands, and as YAML.
     fn to_use_it(&self, name: &str, fields: &ScheduleFields, trial: &Trial<'_>) -> Markup {
-        let prefix = &self.settings.prefix;
-        let changes = fields.annotations().into_iter();
-        let changes: Vec<AnnotationChange> = changes.filter(|(_, text)| text.is_some()).collect();
-        let command = kubectl_annotate(&format!("namespace/{name}"), &changes, prefix);
-        let yaml = annotations_yaml(&changes, prefix);
-        let yaml: Vec<_> = yaml.iter().map(|line| safe(line)).collect();
+        let change = &trial.change;
+        let with = |replaced: &BTreeSet<Key>| {
+            let given = fields.annotations().into_iter();
+            let given = given.filter(|(_, text)| text.is_some());
+            let replaced = replaced.iter().map(|key| (*key, None));
+            given.chain(replaced).collect::<Vec<AnnotationChange>>()
+        };
+        let own = change
+            .own
+            .iter()
+            .map(|row| row.status.object.kind_and_name());
+        let own: Vec<_> = own.map(|name| shell_word(&name).into_owned()).collect();
+        let own_arguments = format!("{} -n {}", own.join(" "), shell_word(name));
         let content = html! {
-            p { "Annotate the Namespace. Its workloads inherit the schedule." }
-            pre tabindex="0" { (safe(&command)) }
-            h3 { "As YAML, for Git" }
-            pre tabindex="0" { (yaml.join("\n")) }
-            @if trial.own > 0 {
-                p.far {
-                    (counted(trial.own, "workload"))
-                    " with a schedule of their own keep it. Remove it, or edit it on their pages."
+            @if change.inheriting > 0 {
+                p {
+                    "Annotate the Namespace: " (counted(change.inheriting, "workload"))
+                    @if change.inheriting == 1 { " inherits" } @else { " inherit" }
+                    " its schedule."
                 }
+                (self.annotated(&format!("namespace/{name}"), &with(&change.replaced_on_namespace)))
+            }
+            @if !own.is_empty() {
+                p {
+                    "Annotate " (counted(own.len(), "workload"))
+                    " with a schedule of " @if own.len() == 1 { "its" } @else { "their" }
+                    " own, which has priority over that of the Namespace."
+                }
+                (self.annotated(&own_arguments, &with(&change.replaced_on_workloads)))
             }
         };
-        section("use", "To use it", &content)
+        html! {
+            @if change.inheriting > 0 || !own.is_empty() { (section("use", "To use it", &content)) }
+        }
+    }
+
+    /// The command that annotates these objects, and the annotations as YAML.
+    fn annotated(&self, arguments: &str, changes: &[AnnotationChange]) -> Markup {
+        let prefix = &self.settings.prefix;
+        let yaml = annotations_yaml(changes, prefix);
+        let yaml: Vec<_> = yaml.iter().map(|line| safe(line)).collect();
+        html! {
+            pre.command tabindex="0" { (safe(&kubectl_annotate(arguments, changes, prefix))) }
+            h3 { "As YAML, for Git" }
+            pre tabindex="0" { (yaml.join("\n")) }
+        }
     }
 }

@@ -65,17 +65,19 @@ fn compares_both_schedules_side_by_side() {
         "−358 replica-hours",
     ];
     assert_eq!(page.cells("Used"), used);
-    let fewer = "69 % fewer replica-hours than now, in seven days";
+    let fewer = "69 % fewer replica-hours than now, in seven days, with the change below";
     assert_contains!(page.text(), fewer);
     assert_eq!(page.cells("Starts")[1], "15");
     assert_eq!(page.cells("Starts Mon-Fri 09:00-17:00"), ["0", "15", "+15"]);
     let text = page.text();
     for part in [
-        "kubectl annotate namespace/dev --overwrite dayshift/hours='Mon-Fri 09:00-17:00'",
-        "3 workloads with a schedule of their own keep it",
+        "kubectl annotate deploy/api deploy/batch deploy/web -n dev --overwrite dayshift/hours='Mon-Fri 09:00-17:00'",
+        "Annotate 3 workloads with a schedule of their own",
     ] {
         assert_contains!(text, part);
     }
+    // An annotation of the Namespace would save nothing.
+    assert_lacks!(text, "namespace/dev --overwrite");
     let weeks = page.all("svg").filter(|it| it.has_class("week")).count();
     assert_eq!(weeks, 3, "the tried schedule and the two present ones");
     let requests = cluster.api.requests().into_iter();
@@ -84,6 +86,111 @@ fn compares_both_schedules_side_by_side() {
     let colors = page.all("a").find(|it| it.text == "Dark").unwrap();
     let expected = "/ns/dev/what-if?hours=Mon-Fri+09%3A00-17%3A00&theme=dark";
     assert_eq!(colors.attribute("href"), Some(expected));
+}
+
+/// The words of a command, without its single quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (at, part) in command.split('\'').enumerate() {
+        let is_quoted = at % 2 == 1;
+        for (at, text) in part.split(' ').enumerate() {
+            let last = words.last_mut().unwrap();
+            match (at, is_quoted) {
+                (0, _) => last.push_str(text),
+                (_, true) => *last += &format!(" {text}"),
+                (_, false) => words.push(text.to_owned()),
+            }
+        }
+    }
+    words
+}
+
+/// Runs the shown commands as `kubectl` would.
+fn run_shown_commands(cluster: &Cluster, page: &Page) -> usize {
+    let commands = page
+        .all("pre")
+        .filter(|it| it.text.starts_with("kubectl annotate "));
+    let commands: Vec<_> = commands.map(|it| words(&it.text)).collect();
+    for words in &commands {
+        let at = words.iter().position(|it| it == "--overwrite").unwrap();
+        let (names, annotations) = (&words[2..at], &words[at + 1..]);
+        let names = names.iter().take_while(|it| *it != "-n");
+        for (kind, name) in names.map(|it| it.split_once('/').unwrap()) {
+            let (kind, namespace) = match kind {
+                "namespace" => ("Namespace", ""),
+                "deploy" => ("Deployment", "dev"),
+                kind => panic!("{kind}"),
+            };
+            for annotation in annotations {
+                let (key, text) = match annotation.split_once('=') {
+                    Some((key, text)) => (key, Some(text)),
+                    None => (annotation.strip_suffix('-').unwrap(), None),
+                };
+                cluster
+                    .api
+                    .annotate_of(kind, namespace, name, key, text)
+                    .unwrap();
+            }
+        }
+    }
+    commands.len()
+}
+
+/// The present figures after the shown commands are the tried ones before them.
+#[test]
+fn the_shown_change_brings_the_shown_savings() {
+    let always = ("hours", "00:00-24:00");
+    let times = [("start", "Mon-Fri 06:00"), ("stop", "daily 22:00")];
+    let tokyo = ("timezone", "Asia/Tokyo");
+    let soon = (Utc::now() + TimeDelta::days(3)).format("%Y-%m-%d");
+    let extra = format!("{soon} 22:00-24:00");
+    let tried_extra = format!("extra={soon}+22:30-23:00");
+    // The annotations of the Namespace, those of two workloads, the tried values, and the number of commands.
+    for (namespace, web, api, query, commands) in [
+        (&[][..], &[always][..], &times[..], OFFICE, 1),
+        (&[always], &[], &[], OFFICE, 1),
+        (&[always], &[], &[always, tokyo], OFFICE, 2),
+        (&times, &[], &[("scale", "08:00 = 1; 20:00 = 0")], OFFICE, 2),
+        (&times, &[tokyo], &[], OFFICE, 1),
+        (
+            &times,
+            &[tokyo],
+            &[],
+            "hours=Mon-Fri+09:00-17:00&timezone=UTC",
+            2,
+        ),
+        (&times, &[], &[always], "timezone=Asia/Tokyo", 1),
+        (&[], &[always], &times, "start=Mon-Fri+09:00&stop=19:00", 1),
+        (&times, &[("extra", &*extra)], &[], &*tried_extra, 2),
+    ] {
+        let case = format!("{namespace:?} {web:?} {api:?} {query}");
+        let cluster = Cluster::new();
+        for (key, text) in namespace {
+            let key = format!("dayshift/{key}");
+            cluster
+                .api
+                .annotate_of("Namespace", "", "dev", &key, Some(text))
+                .unwrap();
+        }
+        cluster.deployment("web", 2, web);
+        cluster.deployment("api", 5, api);
+        let address = format!("/ns/dev/what-if?{query}");
+        let page = Served::of(&cluster, &[]).page(&address);
+        let tried: Vec<_> = ["Running", "Used", "Starts"]
+            .map(|it| page.cells(it)[1].clone())
+            .into();
+        assert_eq!(
+            run_shown_commands(&cluster, &page),
+            commands,
+            "{case}: {}",
+            page.text()
+        );
+        let page = Served::of(&cluster, &[]).page(&address);
+        let now: Vec<_> = ["Running", "Used", "Starts"]
+            .map(|it| page.cells(it)[0].clone())
+            .into();
+        assert_eq!(now, tried, "{case}");
+    }
 }
 
 /// The week of an override is not the week of the other workloads with the same schedule.
