@@ -1,7 +1,7 @@
 //! The data of a page: [`View`], its [`Row`]s with their findings, and savings.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     mem,
     sync::{Arc, OnceLock},
 };
@@ -388,19 +388,38 @@ impl Situation {
         Self::NotBegun,
     ];
 
+    /// The word of a pill, of a bar and of a list. `dayshift status` has the same words, and further ones for
+    /// workloads that need attention or were not acted on.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
-            Self::Awake => "awake by override",
-            Self::Stopped => "stopped by schedule",
-            Self::Asleep => "asleep by override",
+            Self::Awake => "awake",
+            Self::Stopped => "stopped",
+            Self::Asleep => "asleep",
             Self::Paused => "paused",
             Self::NeedsAttention => "needs attention",
             Self::NotBegun => "not acted on yet",
         }
     }
 
-    /// The value of the filter `state`, and the CSS class.
+    /// The name after a number of workloads.
+    pub(super) const fn name_for(self, workloads: usize) -> &'static str {
+        match self {
+            Self::NeedsAttention if workloads != 1 => "need attention",
+            _ => self.name(),
+        }
+    }
+
+    /// The number of rows in each situation.
+    pub(super) fn count<'r>(rows: impl Iterator<Item = &'r Row>) -> BTreeMap<Self, usize> {
+        let mut counts = BTreeMap::new();
+        for row in rows {
+            *counts.entry(row.situation()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The value of the filter `state`, and the CSS class of its color.
     pub(super) const fn slug(self) -> &'static str {
         match self {
             Self::Running => "is-running",
@@ -416,9 +435,9 @@ impl Situation {
     pub(super) const fn explanation(self) -> &'static str {
         match self {
             Self::Running => "Its schedule has started it, and it runs until the next stop.",
-            Self::Awake => "A user woke it outside of its schedule (wake).",
+            Self::Awake => "A user or a request woke it, whatever its schedule requires.",
             Self::Stopped => "Its schedule has stopped it, until the next start.",
-            Self::Asleep => "A user put it to sleep, although its schedule would run it.",
+            Self::Asleep => "A user put it to sleep, whatever its schedule requires.",
             Self::Paused => "A user paused the schedule: nothing starts or stops it.",
             Self::NeedsAttention => "An error or a warning, with its fix under Problems.",
             Self::NotBegun => "dayshift acts at its next start or stop for the first time.",

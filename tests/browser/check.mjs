@@ -37,7 +37,7 @@ const PAGES = [
 /** Parts that must be visible on a page at each width. */
 const SHOWN = {
   "/?refresh=off": [".verdict .dot", ".facts dd", ".problems .cause .what", ".stack path", ".counts a[title][href*='state=']",
-    ".strip .slot.some", ".large strong", ".days .day", ".top li a", "header .search input", "header .context", "header .menu summary",
+    ".strip .slot.some", ".large strong", ".days .day", ".top tbody a", "header .search input", "header .context", "header .menu summary",
     "nav a[href^='/namespaces']"],
   "/timeline": [".timeline tbody svg.week", ".timeline .group a[href^='/ns/']", ".filter [name=namespace]", ".filter [name=kind]",
     ".filter [name=state]", ".filter [name=q]", ".filter [name=label]", ".filter [name=team]", "a.sort", ".acts button.primary", ".legend"],
@@ -329,7 +329,7 @@ async function checkClusters(_tab, _address, browser) {
     };
     await enter("ann");
     await expectText(tab, "the overview of a user", ["logged in as ann", "of your workloads", "shop/web"], ["payments"]);
-    await checkAtEachWidth(tab, "the overview of a user", [".where", ".large strong", ".top li a", ".stack path"]);
+    await checkAtEachWidth(tab, "the overview of a user", [".where", ".large strong", ".top tbody a", ".stack path"]);
     await enter("nora");
     await expectText(tab, "the overview of a user without permissions", ["logged in as nora"], ["shop", "payments"]);
     await checkAtEachWidth(tab, "the overview of a user without permissions", ["main p"]);

@@ -25,7 +25,9 @@ function checkOverviewContent() {
   expect("the links of the bar", all(".stack a").map((it) => it.getAttribute("href")), links.map((it) => it.getAttribute("href")));
   expect("the explanations of the bar", all(".stack title").map((it) => text(it)), links.map((it) => `${text(it)}: ${it.title}`));
   expect("the words of the bar", links.map((it) => text(it).replace(/^\d+ /, "")),
-    ["running", "awake by override", "stopped by schedule", "asleep by override", "paused", "needs attention"]);
+    ["running", "awake", "stopped", "asleep", "paused", "needs attention"]);
+  expect("the number that needs attention", numbers.at(-1), 1);
+  expect("the verdict", text(document.querySelector(".verdict.warn")), "dayshift is working; 1 workload needs attention");
   // The next 24 hours: starts above the line, stops below it, as high as their replicas.
   const heights = { up: new Map(), down: new Map() };
   for (const slot of all(".slot.some")) {
@@ -51,7 +53,14 @@ function checkOverviewContent() {
   expect("the days", all(".days .day").length, 8);
   expect("a day", document.querySelector(".days .day").getAttribute("aria-label"), /^\w{3} \d+ \w{3}: [\d.]+ used, [\d.]+ replica-hours saved$/);
   expect("the bars of the days", all(".day .used").length + all(".day .saved").length, 16);
-  expect("the top namespaces", all(".top li").every((it) => it.querySelector("a[href^='/ns/']") && /\d replica-hours ?\d+ %$/.test(text(it))), true);
+  expect("the basis of the large number", text(document.querySelector(".large span")), "of the replica-hours of all workloads, measured in the last 8 days");
+  expect("the basis of the days", text(document.querySelector(".days ~ .key-line")), "saved, measured used, computed from the current replica counts");
+  expect("the unit of the days", text(document.querySelector("#saved ~ h3")), "Each day, in replica-hours: one replica for one hour");
+  expect("the basis of the namespaces", text(all("#saved ~ h3").at(-1)), /^This week by namespace, estimated from the schedules, \d+ \w{3} to \d+ \w{3}$/);
+  expect("the headings of the namespaces", all(".top thead th").map(text), ["Namespace", "Saved", "Of its replica-hours"]);
+  expect("the top namespaces", all(".top tbody tr").every((it) => it.querySelector("a[href^='/ns/']") && /\d replica-hours ?\d+ %$/.test(text(it))), true);
+  expect("there are top namespaces", all(".top tbody tr").length > 1, true);
+  expect("the stopped replicas", all("#saved ~ p").map(text).filter((it) => /^Stopped by schedules and overrides now: \d+ replicas/.test(it)).length, 1);
   // Zone and theme are behind a menu, which is closed.
   const menu = document.querySelector("header .menu");
   expect("the menu", [menu.open, isShown(menu.querySelector("summary")), isShown(menu.querySelector("[name=tz]"))], [false, true, false]);
@@ -96,6 +105,31 @@ function checkObjectContent(zone) {
   expect("the link to the namespace", document.querySelector(".crumbs a[href^='/ns/']")?.getAttribute("href").split("?")[0], "/ns/shop");
 }
 
+/** Checks that each state has one name and one color, in the bar, in the pills of workloads, and in the legend of the timeline. */
+async function checkStates(tab, address) {
+  const colors = (parts) => tab.evaluate(`Object.fromEntries([...document.querySelectorAll("${parts}")].map((it) =>
+    [it.closest("li, .badge").textContent.replace(/[\\d\\s]+/g, " ").trim(),
+      getComputedStyle(it)[it.matches(".key") ? "backgroundColor" : it.matches(".line") ? "stroke" : "fill"]]))`);
+  for (const scheme of ["light", "dark"]) {
+    await tab.open(`${address}/?refresh=off`, 1280, scheme);
+    const bar = await colors(".counts .key");
+    expect(`the states of the bar, ${scheme}`, [Object.keys(bar).length, new Set(Object.values(bar)).size], [6, 6]);
+    await tab.open(`${address}/timeline`, 1280, scheme);
+    expect(`the pills, ${scheme}`, Object.entries(await colors(".badge .key")).sort(), Object.entries(bar).sort());
+    // Awake, asleep and paused have patterns.
+    const legend = { ...await colors(".legend path:is(.running, .stopped)"), ...await tab.evaluate(`(() => {
+      const color = (it, part) => getComputedStyle(document.querySelector(it))[part];
+      return { awake: color("#p-woken .line", "stroke"), asleep: color("#p-slept .dot", "fill"), paused: color("#p-paused .line", "stroke") };
+    })()`) };
+    delete legend["past, as planned"];
+    const { "needs attention": _, ...drawn } = bar;
+    expect(`the legend, ${scheme}`, Object.entries(legend).sort(), Object.entries(drawn).sort());
+    for (const name of Object.keys(drawn)) {
+      expect(`the legend has ${name}`, await tab.evaluate(`[...document.querySelectorAll(".legend li")].some((it) => it.textContent.trim() === "${name}")`), true);
+    }
+  }
+}
+
 /** Checks the filters, the order, the search, the zone of the user, and the icon. */
 async function checkLinks(tab, address) {
   const names = () => tab.evaluate(`[...document.querySelectorAll(".timeline tbody tr:not(.group) th a")].map((it) => it.textContent)`);
@@ -114,7 +148,7 @@ async function checkLinks(tab, address) {
   expect("the search", await names(), ["holidays"]);
   await tab.open(`${address}/timeline`, 1280, "light");
   await tab.evaluate(`[...document.querySelectorAll("a.sort")].find((it) => it.textContent.startsWith("Next")).click()`);
-  await tab.until(`location.search.includes("sort=next")`);
+  await tab.until(`location.search.includes("sort=next") && document.readyState === "complete"`);
   const times = await tab.evaluate(`[...document.querySelectorAll("td.next time")].map((it) => Date.parse(it.dateTime))`);
   expect("the times are sorted", times.every((at, before) => before === 0 || at >= times[before - 1]) && times.length > 10, true);
   // Each part of the bar leads to as many workloads as it counts.
@@ -153,6 +187,7 @@ export async function checkContents(tab, address) {
   await inspectAtEachWidth(tab, `${address}/object/shop/deploy/excepted?refresh=off`, "a workload", checkObjectContent, "UTC");
   await inspectAtEachWidth(tab, `${address}/object/shop/deploy/excepted?refresh=off&tz=Asia/Tokyo`, "a workload in the zone of the user", checkObjectContent, "UTC");
   await checkLinks(tab, address);
+  await checkStates(tab, address);
   // The tip of a half hour also appears below the pointer.
   await tab.open(`${address}/?refresh=off`, 1280, "light");
   const slot = await tab.evaluate(`(({ left, top, width, height }) => ({ x: left + width / 2, y: top + height / 2 }))(
@@ -187,10 +222,10 @@ export async function checkEvening(_tab, _address, browser, program) {
     await tab.until(`document.querySelector("h1").textContent === "Overview"`);
     await inspectAtEachWidth(tab, `${address}/?refresh=off`, "the overview with a price", () => {
       expect("the large number", text(document.querySelector(".large strong")), /^\d+\.\d\d EUR saved$/);
-      expect("its meaning", text(document.querySelector(".large span")), /^\d+ % of the replica-hours of all workloads, in the last 14 days$/);
+      expect("its meaning", text(document.querySelector(".large span")), /^\d+ % of the replica-hours of all workloads, measured in the last 14 days$/);
       expect("the days", all(".days .day").length, 14);
       expect("a day", document.querySelector(".days .day").getAttribute("aria-label"), /: [\d.]+ used, \d+\.\d\d EUR saved$/);
-      expect("the savings of a namespace", text(document.querySelector(".top li")), /\d+\.\d\d EUR ?\d+ %$/);
+      expect("the savings of a namespace", text(document.querySelector(".top tbody tr")), /\d+\.\d\d EUR ?\d+ %$/);
     });
     for (const page of ["/object/shop/deploy/web", "/ns/shop"]) {
       await inspectAtEachWidth(tab, `${address}${page}?refresh=off`, `the suggestion on ${page}`, () => {
@@ -215,6 +250,16 @@ export async function checkEvening(_tab, _address, browser, program) {
     await inspect(tab, "the comparison", () => {
       expect("the rows", all("#figures ~ .scroll tbody th").map(text), ["Running", "Used", "Cost", "Starts", "Starts Mon-Fri 09:00-17:00"]);
       expect("the interrupted workloads", isShown(document.querySelector("#interrupted")), true);
+      // The workload has a schedule of its own, which an annotation of the Namespace would not change.
+      expect("the commands", all("pre").map(text).filter((it) => it.startsWith("kubectl")),
+        ["kubectl annotate deploy/web -n shop --overwrite dayshift/hours=10:00-16:00"]);
+    });
+    await tab.open(`${address}/timeline`, 1280, "light");
+    await tab.evaluate(`document.querySelector("[name=object]").checked = true`);
+    await tab.evaluate(`document.querySelector(".acts button").click()`);
+    await tab.until(`document.querySelector("h1")?.textContent === "Wake?"`);
+    await inspect(tab, "the preview with a price", () => {
+      expect("the money", text(document.querySelector(".lead")), /Starts 2 replicas, 1 CPU core, 2 GiB of memory \(0\.05 EUR an hour\)\.$/);
     });
     const calendar = await fetch(`${address}/ns/shop.ics`, { headers: { cookie: await cookies(tab) } });
     expect("the type of the calendar", calendar.headers.get("content-type").split(";")[0], "text/calendar");

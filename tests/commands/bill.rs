@@ -11,9 +11,12 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use crate::{
-    dashboard::browser::Served,
+    dashboard::{
+        actions::{post, token},
+        browser::{Page, Served},
+    },
     fake_server::Cluster,
-    program::{Ended, dayshift_with},
+    program::{Ended, dayshift_with, wait_until},
 };
 
 const PRICE: &str = "--price=cpu=0.031,memory=0.0042,currency=EUR";
@@ -199,7 +202,7 @@ fn a_wide_status_shows_stopped_replicas_and_their_requests() {
         assert_contains!(shown, "STOPPED CPU MEMORY");
         assert_contains!(shown, " 3 1.5 3Gi ");
         assert_contains!(shown, " 1 <none> <none> ");
-        let expected = "Stopped by schedules now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
+        let expected = "Stopped by schedules and overrides now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
                         workloads requests no CPU or no memory.";
         assert_contains!(shown, expected);
         let width: usize = columns.parse().unwrap();
@@ -234,13 +237,93 @@ fn the_dashboard_shows_currently_stopped_replicas() {
     now.store(at("2026-11-20T20:00:00Z"), Ordering::Relaxed);
     let served = Served::of(&cluster, &[PRICE]);
     let page = words(served.page("/").text());
-    let held =
-        "Stopped by schedules now: 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).";
+    let held = "Stopped by schedules and overrides now: 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).";
     assert_contains!(page, held);
     let metric = "the metric dayshift_saved_replica_seconds_total";
     assert_contains!(page, metric);
     assert_contains!(page, "estimate for this week from the schedules");
     assert_lacks!(page, "This month");
+}
+
+/// No schedule stops a workload that a user has put to sleep.
+#[test]
+fn stopped_replicas_of_a_sleep_are_not_attributed_to_schedules_only() {
+    let cluster = cluster(&Arc::new(AtomicI64::new(at("2026-11-20T20:00:00Z"))));
+    stopped(&cluster, "web");
+    for (key, text) in [
+        ("hours", "00:00-24:00"),
+        ("sleep-until", "2026-11-21 20:00"),
+    ] {
+        let key = format!("dayshift/{key}");
+        cluster
+            .api
+            .annotate("dev", "web", &key, Some(text))
+            .unwrap();
+    }
+    cluster
+        .api
+        .label("dev", "web", "dayshift/state", Some("slept"))
+        .unwrap();
+    let served = Served::of(&cluster, &[]);
+    let expected =
+        "Stopped by schedules and overrides now: 3 replicas, 1.5 CPU cores, 3 GiB of memory.";
+    for page in ["/", "/ns/dev"] {
+        assert_contains!(words(served.page(page).text()), expected);
+    }
+    assert_contains!(
+        words(served.page("/namespaces").text()),
+        "Stopped by schedules and overrides now"
+    );
+    assert_contains!(
+        words(&cluster.dayshift(&["status", "-o", "wide"]).out),
+        expected
+    );
+}
+
+#[test]
+fn the_preview_of_an_action_shows_what_an_hour_costs() {
+    let cluster = cluster(&Arc::new(AtomicI64::new(at("2026-11-20T20:00:00Z"))));
+    stopped(&cluster, "web");
+    let served = Served::of(&cluster, &[PRICE]);
+    let token = token(&served);
+    let asked = [
+        ("token", &*token),
+        ("do", "wake"),
+        ("for", "2h"),
+        ("object", "dev/deploy/web"),
+    ];
+    let preview = post(&served, "/confirm", &asked);
+    let expected = "Starts 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).";
+    assert_contains!(words(Page::read(&preview.body).text()), expected);
+    cluster.deployment("plain", 2, &[("hours", "Mon-Fri 09:00-19:00")]);
+    let seen = || served.page("/timeline").text().contains("plain");
+    wait_until("seen", seen);
+    let asked = [
+        ("token", &*token),
+        ("do", "sleep"),
+        ("for", "2h"),
+        ("object", "dev/deploy/plain"),
+    ];
+    let preview = post(&served, "/confirm", &asked);
+    let expected = "Stops 2 replicas (0.00 EUR an hour). The cost is not complete: 1 workload requests no CPU or no memory.";
+    assert_contains!(words(Page::read(&preview.body).text()), expected);
+}
+
+/// Measured savings are labeled as such, beside the estimate for this week.
+#[test]
+fn measured_savings_are_labeled() {
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
+    std::fs::write(file.path(), web()).unwrap();
+    let args = ["--from", "2026-11-16 00:00", "--for", "116h", PRICE];
+    let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
+    let page = words(served.page("/").text());
+    for expected in [
+        "of the replica-hours of all workloads, measured in the last 5 days",
+        "saved, measured used, computed from the current replica counts",
+        "This week by namespace, estimated from the schedules, 16 Nov to 22 Nov",
+    ] {
+        assert_contains!(page, expected);
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl StatusOutput<'_> {
         }
         let complete = down.map(|status| status.requests.are_complete());
         let bill = Bill::per_hour(held, self.price).with_incomplete(complete);
-        let text = format!("Stopped by schedules now: {bill}.");
+        let text = format!("Stopped by schedules and overrides now: {bill}.");
         writeln!(out)?;
         for line in wrapped(&text, width, 2) {
             writeln!(out, "{line}")?;

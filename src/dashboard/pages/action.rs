@@ -349,7 +349,7 @@ impl Page<'_> {
             @for row in rows.iter().take(MAX_REACHED) {
                 tr {
                     th scope="row" { (self.link_to(row)) }
-                    td { (badge(&row.status)) " " span.far { (row.status.count()) } }
+                    td { (badge(row)) " " span.far { (row.status.count()) } }
                     @if are_known { td { (row.status.ready().unwrap_or_default()) } }
                 }
             }

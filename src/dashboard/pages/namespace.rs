@@ -10,13 +10,16 @@ use dayshift_text::counted;
 use dayshift_workload::{Key, Origin, Override, TEAM_CONFIG_MAP, events::author_text};
 use maud::{Markup, html};
 
-use super::{object::Events, overview::by_state, savings::held_down};
+use super::{
+    object::Events,
+    savings::{STOPPED_NOW, stopped_capacity},
+};
 use crate::dashboard::pages::page::{
     Kind, Page, badge, commands, namespace_path, next, others, path, safe, section, table, time,
 };
 use crate::dashboard::{
     params::Params,
-    view::{Row, View},
+    view::{Row, Situation, View},
 };
 
 /// The maximum number of listed namespaces. The timeline shows the others.
@@ -71,7 +74,7 @@ impl Page<'_> {
                 tr {
                     th scope="row" { (self.link_to_namespace(name)) }
                     td { (rows.len()) ": " (states(rows)) }
-                    td data-heading="Stopped now" { (held_down(rows.iter().map(|row| &**row), None)) }
+                    td data-heading=(STOPPED_NOW) { (stopped_capacity(rows.iter().map(|row| &**row), None)) }
                     @let next = summary.namespace(name).copied().unwrap_or_default();
                     td data-heading="Next stop" {
                         @match next.next_stop {
@@ -87,7 +90,7 @@ impl Page<'_> {
         let headings = [
             "Namespace",
             "Workloads",
-            "Stopped by schedules now",
+            STOPPED_NOW,
             "Next stop",
             "Stops",
             "Blockers",
@@ -185,7 +188,7 @@ impl Page<'_> {
                             (safe(&status.object.short_name()))
                         }
                     }
-                    td { (badge(status)) " " span.far { (status.count()) } }
+                    td { (badge(row)) " " span.far { (status.count()) } }
                     @if are_known { td { (status.ready().unwrap_or_default()) } }
                     td { (next(status, self.zone(), self.view.now)) }
                 }
@@ -317,9 +320,9 @@ impl Page<'_> {
 
 /// `5 running, 2 stopped`
 fn states(rows: &[Arc<Row>]) -> String {
-    let by_state = by_state(rows.iter().map(|row| &**row)).into_iter();
-    let texts: Vec<_> = by_state
-        .map(|(state, count)| format!("{count} {state}"))
+    let counts = Situation::count(rows.iter().map(|row| &**row)).into_iter();
+    let texts: Vec<_> = counts
+        .map(|(situation, count)| format!("{count} {}", situation.name_for(count)))
         .collect();
     texts.join(", ")
 }

@@ -56,7 +56,7 @@ impl Page<'_> {
             @if let Some(list) = self.back_to_list() {
                 p.far { a href=(list) { "← Back to the filtered timeline" } }
             }
-            h1 { (safe(&title)) " " (badge(status)) }
+            h1 { (safe(&title)) " " (badge(row)) }
             (self.sentence(row, this_day.as_ref()))
             (self.findings_of(row))
             (self.suggestions(&[row]))

@@ -10,8 +10,8 @@ use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::{
-    page::{Kind, Page, first_of, safe, section, table, time},
-    savings::held_down,
+    page::{Kind, Page, first_of, key, safe, section, table, time},
+    savings::stopped_now,
 };
 use crate::dashboard::{
     outlook::Outlook,
@@ -95,10 +95,17 @@ impl Page<'_> {
         let has_acted = rows.iter().any(|row| row.status.phase.is_some());
         let is_overdue = |row: &&&Row| row.status.condition == ScheduleStatus::Overdue;
         let overdue = rows.iter().filter(is_overdue).count();
+        let problems = rows.iter().filter(|row| row.status.has_problem()).count();
         let (class, verdict) = match (has_acted, overdue, self.view.outage.is_some()) {
             (_, _, true) => ("verdict warn", "The cluster cannot be read".to_owned()),
             (false, ..) => ("verdict bad", "No controller has acted yet".to_owned()),
-            (true, 0, _) => ("verdict fine", "dayshift is working".to_owned()),
+            (true, 0, _) if problems == 0 => ("verdict fine", "dayshift is working".to_owned()),
+            (true, 0, _) => {
+                let workloads = counted(problems, "workload");
+                let need = Situation::NeedsAttention.name_for(problems);
+                let verdict = format!("dayshift is working; {workloads} {need}");
+                ("verdict warn", verdict)
+            }
             (true, _, _) => {
                 let late = format!("{} overdue", counted(overdue, "workload"));
                 ("verdict bad", late)
@@ -142,14 +149,11 @@ impl Page<'_> {
 
     /// One bar with the number of rows in each situation.
     pub(super) fn counts(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
-        let mut counts: BTreeMap<Situation, usize> = BTreeMap::new();
-        for row in rows {
-            *counts.entry(row.situation()).or_default() += 1;
-        }
-        let shown = Situation::ALL.into_iter();
-        let shown: Vec<(Situation, usize)> = shown
-            .filter_map(|situation| Some((situation, *counts.get(&situation)?)))
-            .collect();
+        let shown = Situation::count(rows.iter().copied());
+        let by_users = [Situation::Awake, Situation::Asleep, Situation::Paused];
+        let has_overrides = by_users
+            .iter()
+            .any(|situation| shown.contains_key(situation));
         let all = rows.len().max(1);
         let mut before = 0;
         let segments = shown.iter().map(|(situation, count)| {
@@ -172,7 +176,7 @@ impl Page<'_> {
                         // The links below the bar are those for the keyboard.
                         a href=(self.of_state(situation.slug(), namespace)) tabindex="-1" {
                             path class=(situation.slug()) d={ "M" (from) " 0H" (until) "V24H" (from) "z" } {
-                                title { (count) " " (situation.name()) ": " (situation.explanation()) }
+                                title { (count) " " (situation.name_for(*count)) ": " (situation.explanation()) }
                             }
                         }
                     }
@@ -181,8 +185,8 @@ impl Page<'_> {
                     @for (situation, count) in &shown {
                         li {
                             a href=(self.of_state(situation.slug(), namespace)) title=(situation.explanation()) {
-                                span class={ "key " (situation.slug()) } aria-hidden="true" {}
-                                span.number { (count) } " " (situation.name())
+                                (key(*situation))
+                                span.number { (count) } " " (situation.name_for(*count))
                             }
                         }
                     }
@@ -195,9 +199,13 @@ impl Page<'_> {
                         }
                     }
                 }
-                @if namespace.is_some() {
-                    p { "Stopped by schedules now: " (held_down(rows.iter().copied(), self.price)) "." }
+                @if has_overrides {
+                    p.far {
+                        "Schedules run and stop workloads. Users override them: awake, asleep and paused \
+                            workloads do not follow their schedules."
+                    }
                 }
+                @if namespace.is_some() { (stopped_now(rows.iter().copied(), self.price)) }
             }
         }
     }
@@ -233,8 +241,7 @@ impl Page<'_> {
         let next = html! {
             @for ((at, action), rows) in coming.iter().take(MAX_NEXT) {
                 tr {
-                    td.countdown { (distance(*at, now).trim_start_matches("in ")) }
-                    td { (time(*at, self.zone(), now)) }
+                    td.when { (time(*at, self.zone(), now)) " " span.far { (distance(*at, now)) } }
                     td { span.boundary { (action) } }
                     td { (first_of(rows, MAX_NAMES, |row| self.link_to(row))) (self.keep_running(rows)) }
                 }
@@ -246,7 +253,7 @@ impl Page<'_> {
                 p { "No next start or stop is known." }
             } @else {
                 p.far { "The next change of each workload:" }
-                (table("next", &["In", "At", "Change", "Workloads"], &next))
+                (table("next", &["When", "Change", "Workloads"], &next))
                 @if coming.len() > MAX_NEXT {
                     p.far {
                         (counted(coming.len() - MAX_NEXT, "later time")) ": "
@@ -278,13 +285,4 @@ const fn last_action(phase: Option<Phase>) -> &'static str {
         Some(Phase::Slept) => "put to sleep",
         Some(Phase::Paused) => "paused",
     }
-}
-
-/// The number of rows in each state.
-pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'static str, usize> {
-    let mut by_state = BTreeMap::new();
-    for row in rows {
-        *by_state.entry(row.status.state_name()).or_default() += 1;
-    }
-    by_state
 }

@@ -17,7 +17,7 @@ use crate::dashboard::{
     labels::LabelMatches,
     params::{Params, Theme},
     permissions::Permissions,
-    view::{Row, Settings, View},
+    view::{Row, Settings, Situation, View},
 };
 
 /// The style sheet.
@@ -453,18 +453,19 @@ pub(super) fn commands(commands: &[String]) -> Markup {
     )
 }
 
-/// The state of a workload as a colored word.
-pub(super) fn badge(status: &WorkloadStatus) -> Markup {
-    let word = status.state_name();
-    let class = match word {
-        "error" => "badge bad",
-        "left stopped" | "unseen" => "badge warn",
-        "running" | "awake" => "badge up",
-        "stopped" | "asleep" => "badge down",
-        "paused" => "badge held",
-        _ => "badge",
-    };
-    html! { span class=(class) { (word) } }
+/// The state of a workload as a word with its color. If it needs attention, the word of `dayshift status`
+/// follows.
+pub(super) fn badge(row: &Row) -> Markup {
+    let situation = row.situation();
+    html! {
+        span.badge title=(situation.explanation()) { (key(situation)) (situation.name()) }
+        @if situation == Situation::NeedsAttention { " " span.far { (row.status.state_name()) } }
+    }
+}
+
+/// A square with the color of a state.
+pub(super) fn key(situation: Situation) -> Markup {
+    html! { span class={ "key " (situation.slug()) } aria-hidden="true" {} }
 }
 
 impl Page<'_> {

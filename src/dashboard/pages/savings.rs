@@ -73,13 +73,12 @@ impl Page<'_> {
 
     pub(super) fn saved(&self, savings: &SavingsSummary, outlook: &Outlook<'_>) -> Markup {
         let price = savings.price.as_deref();
-        let now = held_down(self.view.rows.iter().map(|row| &**row), price);
         let account = Account::new(self, savings, outlook);
         let content = html! {
             (self.large_number(&account, price))
             (bars(&account, price))
             (self.top(outlook, price))
-            p { "Stopped by schedules now: " (now) "." }
+            (stopped_now(self.view.rows.iter().map(|row| &**row), price))
             (self.so_far(savings, price))
         };
         section("saved", "What it saves", &content)
@@ -107,9 +106,10 @@ impl Page<'_> {
                     }
                     "of the replica-hours " (whose) ", "
                     @if account.is_counted {
+                        strong { "measured" }
                         @match account.days.len() {
-                            1 => "today",
-                            days => { "in the last " (days) " days" }
+                            1 => " today",
+                            days => { " in the last " (days) " days" }
                         }
                     } @else {
                         strong { "estimate" } " for this week from the schedules"
@@ -134,16 +134,31 @@ impl Page<'_> {
         let largest = top.first().map_or(1.0, |(_, share)| size(share));
         html! {
             @if !top.is_empty() {
-                h3 { "This week by namespace, from the schedules" }
-                ol.top {
-                    @for (name, share) in &top {
-                        li {
-                            (self.link_to_namespace(name))
-                            svg.share viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
-                                path d={ "M0 0H" (format!("{:.0}", 100.0 * size(share) / largest)) "V10H0z" } {}
+                h3 {
+                    "This week by namespace, " strong { "estimated" } " from the schedules, "
+                    (outlook.monday.format("%-d %b")) " to "
+                    ((outlook.monday + Days::new(6)).format("%-d %b"))
+                }
+                table.top {
+                    thead {
+                        tr {
+                            th scope="col" { "Namespace" }
+                            th scope="colgroup" colspan="2" { "Saved" }
+                            th scope="col" { "Of its replica-hours" }
+                        }
+                    }
+                    tbody {
+                        @for (name, share) in &top {
+                            tr {
+                                th scope="row" { (self.link_to_namespace(name)) }
+                                td {
+                                    svg.share viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                                        path d={ "M0 0H" (format!("{:.0}", 100.0 * size(share) / largest)) "V10H0z" } {}
+                                    }
+                                }
+                                td { (amount(&share.saved, price)) }
+                                td { (format!("{:.0} %", share.percent().unwrap_or_default())) }
                             }
-                            span { (amount(&share.saved, price)) }
-                            span.far { (format!("{:.0} %", share.percent().unwrap_or_default())) }
                         }
                     }
                 }
@@ -166,7 +181,6 @@ impl Page<'_> {
                         (Bill::new(*all, price)) " saved since the controller started to count, "
                         (short_time(*since, self.zone(), self.view.now)) "."
                     }
-                    p.far { "The used part is computed from the current replica counts." }
                 }
             } @else if self.view.is_partial {
                 p.far { "Savings until now are counted for all workloads together, and you see \
@@ -195,6 +209,7 @@ fn bars(account: &Account, price: Option<&Price>) -> Markup {
     };
     html! {
         @if largest > 0.0 {
+            h3 { "Each day, in replica-hours: one replica for one hour" }
             div.chart {
                 (scale(&[short_number(largest), "0".to_owned()]))
                 div.days role="group" aria-label="Used and saved replica-hours by day" {
@@ -217,9 +232,12 @@ fn bars(account: &Account, price: Option<&Price>) -> Markup {
                     }
                 }
                 p.key-line {
-                    span.key.saved aria-hidden="true" {} " saved "
-                    span.key.used aria-hidden="true" {} " used, in replica-hours: one replica for one hour"
-                    @if !account.is_counted { ", estimated" }
+                    @let [saved, used] = match account.is_counted {
+                        true => [" saved, measured ", " used, computed from the current replica counts"],
+                        false => [" saved, estimated ", " used, estimated"],
+                    };
+                    span.key.saved aria-hidden="true" {} (saved)
+                    span.key.used aria-hidden="true" {} (used)
                 }
             }
         }
@@ -241,8 +259,19 @@ fn amount(saved: &Saved, price: Option<&Price>) -> String {
     }
 }
 
-/// The capacity of these rows that is stopped now.
-pub(super) fn held_down<'a>(
+/// The heading of the stopped capacity, which includes workloads that users have put to sleep.
+pub(super) const STOPPED_NOW: &str = "Stopped by schedules and overrides now";
+
+/// `Stopped by schedules and overrides now: 13 replicas, 6.5 CPU cores.`
+pub(super) fn stopped_now<'a>(
+    rows: impl Iterator<Item = &'a Row> + Clone,
+    price: Option<&Price>,
+) -> Markup {
+    html! { p { (STOPPED_NOW) ": " (stopped_capacity(rows, price)) "." } }
+}
+
+/// The capacity of these rows that is stopped now, as a text.
+pub(super) fn stopped_capacity<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
     price: Option<&Price>,
 ) -> String {

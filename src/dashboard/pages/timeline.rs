@@ -379,7 +379,7 @@ impl Page<'_> {
                     a href=(self.object_link(row)) { (safe(&name)) }
                 }
                 td.state {
-                    (badge(&row.status)) " "
+                    (badge(row)) " "
                     span.far { (row.status.count()) }
                     @if row.is_reverted() { " " span.badge.bad { "reverted" } }
                 }

@@ -11,7 +11,7 @@ use dayshift_workload::{ParsedInputs, Replicas};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::page::Page;
-use crate::dashboard::view::Row;
+use crate::dashboard::view::{Row, Situation};
 
 /// The maximum number of planned states, because a schedule with seconds has millions in a week.
 const MAX_STEPS: usize = 2_000;
@@ -66,11 +66,11 @@ const SHOWN: [Shown; 7] = [
 impl Shown {
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Planned(PlannedState::Running) => "running",
-            Self::Planned(PlannedState::Stopped) => "stopped",
-            Self::Planned(PlannedState::Woken) => "awake",
-            Self::Planned(PlannedState::Slept) => "asleep",
-            Self::Planned(PlannedState::Paused) => "paused",
+            Self::Planned(PlannedState::Running) => Situation::Running.name(),
+            Self::Planned(PlannedState::Stopped) => Situation::Stopped.name(),
+            Self::Planned(PlannedState::Woken) => Situation::Awake.name(),
+            Self::Planned(PlannedState::Slept) => Situation::Asleep.name(),
+            Self::Planned(PlannedState::Paused) => Situation::Paused.name(),
             Self::Planned(PlannedState::AsItIs) => "unchanged",
             Self::Busy => "changes often",
         }

@@ -18,7 +18,7 @@ pub(super) fn cluster() -> Cluster {
 }
 
 /// The token of a form.
-pub(super) fn token(served: &Served) -> String {
+pub(crate) fn token(served: &Served) -> String {
     let page = served.page("/timeline");
     let hidden = |it: &&super::browser::Node| it.attribute("name") == Some("token");
     let token = page.all("input").find(hidden).unwrap();
@@ -32,7 +32,7 @@ fn encoded(fields: &[(&str, &str)]) -> String {
 }
 
 /// The response to a form of our own page.
-pub(super) fn post(served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
+pub(crate) fn post(served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
     let (head, body) = posted(served, path, fields);
     served.send(&head, body.as_bytes())
 }

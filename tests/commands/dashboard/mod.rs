@@ -1,6 +1,6 @@
 //! `dayshift dashboard`, and the dashboard of a sandbox.
 
-mod actions;
+pub(crate) mod actions;
 pub(crate) mod browser;
 mod calendar;
 mod confirmed;

@@ -181,6 +181,49 @@ fn the_next_changes_show_the_counts_before_and_after_a_scale() {
     assert_eq!(scale[1].text, "505", "replicas of half an hour");
 }
 
+/// A verdict must not contradict the number beside it.
+#[test]
+fn the_verdict_counts_the_workloads_that_need_attention() {
+    for (broken, verdict, class, counted) in [
+        (0, "dayshift is working", "fine", None),
+        (
+            1,
+            "dayshift is working; 1 workload needs attention",
+            "warn",
+            Some("1 needs attention"),
+        ),
+        (
+            2,
+            "dayshift is working; 2 workloads need attention",
+            "warn",
+            Some("2 need attention"),
+        ),
+    ] {
+        let cluster = Cluster::new();
+        cluster.deployment("web", 1, &[("hours", "00:00-24:00")]);
+        acted(&cluster, "web", "running");
+        for at in 0..broken {
+            let name = format!("broken-{at}");
+            cluster.deployment(&name, 1, &[("hours", "Mon-Fry 09:00-17:00")]);
+        }
+        let served = Served::of(&cluster, &[]);
+        let page = served.page("/");
+        let shown = with_class(&page, "verdict")[0];
+        assert_eq!(shown.text, verdict);
+        assert!(shown.has_class(class), "{shown:?}");
+        let counts = page.all("ul").find(|it| it.has_class("counts")).unwrap();
+        let found = page
+            .within(counts)
+            .iter()
+            .find(|it| it.text.contains("attention"));
+        assert_eq!(found.map(|it| it.text.trim()), counted);
+        let namespaces = served.page("/namespaces");
+        let states = &namespaces.cells("dev")[0];
+        let expected = counted.map_or(true, |counted| states.ends_with(counted));
+        assert!(expected, "{states}");
+    }
+}
+
 /// 50 of 168 hours are used.
 #[test]
 fn savings_without_an_account_are_labeled_as_an_estimate() {
@@ -203,7 +246,29 @@ fn savings_without_an_account_are_labeled_as_an_estimate() {
     assert_contains!(days[0], ": 40 used, 56 replica-hours saved");
     assert_contains!(days[6], ": 0 used, 96 replica-hours saved");
     let top = with_class(&page, "top")[0];
-    assert_starts_with!(top.text, "dev472 replica-hours70 %");
+    let headings = page
+        .within(top)
+        .iter()
+        .filter(|it| it.attribute("scope").is_some_and(|it| it != "row"));
+    let headings: Vec<_> = headings.map(|it| &*it.text).collect();
+    assert_eq!(headings, ["Namespace", "Saved", "Of its replica-hours"]);
+    assert_eq!(page.cells("dev")[1..], ["472 replica-hours", "70 %"]);
+    let titles: Vec<_> = page.all("h3").map(|it| &*it.text).collect();
+    let sunday = monday + TimeDelta::days(6);
+    let week = format!(
+        "This week by namespace, estimated from the schedules, {} to {}",
+        monday.format("%-d %b"),
+        sunday.format("%-d %b")
+    );
+    assert_eq!(
+        titles,
+        [
+            "Each day, in replica-hours: one replica for one hour",
+            &*week
+        ]
+    );
+    let key = with_class(&page, "key-line")[0];
+    assert_eq!(key.text.trim(), "saved, estimated  used, estimated");
 }
 
 #[test]

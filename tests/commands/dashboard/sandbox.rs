@@ -15,7 +15,7 @@ fn the_sandbox_shows_a_week_the_next_changes_and_savings() {
         " saved since the controller started to count, Fri 2026-10-23 08:00 UTC"
     );
     assert!(
-        overview.all("td").any(|it| it.has_class("countdown")),
+        overview.all("td").any(|it| it.has_class("when")),
         "{text}"
     );
     let timeline = served.page("/timeline");

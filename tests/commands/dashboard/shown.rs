@@ -92,6 +92,15 @@ fn the_pages_agree_with_status_and_plan() {
     }
     assert_eq!(cluster.dayshift(&["pause", "deploy/paused"]).status, 0);
     let status = json(&cluster, &["status", "-A", "-o", "json"]);
+    let reported = cluster.dayshift(&["status", "-A"]).out;
+    let with_level = |level: &str| {
+        let lines = reported.lines();
+        let named = lines.filter_map(|line| line.strip_prefix(level)?.split(": ").next());
+        named.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let warned = with_level("warning: ");
+    let problems = [with_level("error: "), warned.clone()].concat();
+    assert!(problems.len() > warned.len(), "{reported}");
     let served = Served::of(&cluster, &[]);
     let timeline = served.page("/timeline");
     let workloads = status["workloads"].as_array().unwrap();
@@ -99,7 +108,20 @@ fn the_pages_agree_with_status_and_plan() {
     for workload in workloads {
         let name = workload["name"].as_str().unwrap();
         let (badge, next, words) = row(&timeline, name);
-        assert_eq!(badge.text, state_of(workload), "{name}");
+        let full_name = format!("dev/{name}");
+        let pill = match state_of(workload) {
+            state if problems.contains(&full_name) => format!("needs attention {state}"),
+            "adopted" => "not acted on yet".to_owned(),
+            state => state.to_owned(),
+        };
+        let state = timeline.nodes.iter().find(|it| {
+            it.has_class("state") && timeline.within(it).iter().any(|it| std::ptr::eq(it, badge))
+        });
+        let count = state.unwrap().text.strip_prefix(&pill);
+        assert!(
+            count.is_some_and(|count| count.starts_with(' ')),
+            "{name}: {pill}: {state:?}"
+        );
         let shown = next.map(|it| time(it.attribute("datetime").unwrap()));
         assert_eq!(shown, workload["next"].as_str().map(time), "{name}");
         if let Some(action) = workload["nextAction"].as_str() {
@@ -128,16 +150,11 @@ fn the_pages_agree_with_status_and_plan() {
     let broken = served.page("/");
     let first = broken.all("li").find(|it| it.has_class("finding")).unwrap();
     assert_starts_with!(first.text, "error dev/broken: dayshift/hours: ");
-    let reported = cluster.dayshift(&["status", "-A"]).out;
-    let warned: Vec<_> = reported
-        .lines()
-        .filter_map(|line| line.strip_prefix("warning: ")?.split(": ").next())
-        .collect();
     assert!(!warned.is_empty(), "{reported}");
     for name in warned {
         let is_warned = broken
             .all("li")
-            .any(|it| it.has_class("warning") && it.text.contains(name));
+            .any(|it| it.has_class("warning") && it.text.contains(&name));
         assert!(
             is_warned,
             "{name} is not among the warnings of the overview"

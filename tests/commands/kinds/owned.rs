@@ -372,7 +372,7 @@ fn stopped_replicas_of_a_copied_schedule_count_once() {
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
         }
-        let expected = "Stopped by schedules now: 3 replicas.";
+        let expected = "Stopped by schedules and overrides now: 3 replicas.";
         let ran = cluster.dayshift(&["status", &kinds, "-o", "wide"]);
         assert!(ran.out.contains(expected), "{instances}: {ran:?}");
         let served = Served::of(&cluster, &[&kinds]);

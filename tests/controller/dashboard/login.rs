@@ -134,7 +134,7 @@ fn pages_show_nothing_that_the_user_may_not_list() {
     }
     let shown = |path: &str| with.iter().find(|it| it.0 == path).unwrap();
     assert!(
-        shown("/").2.contains("2</span> stopped by schedule"),
+        shown("/").2.contains("2</span> stopped"),
         "{:?}",
         shown("/")
     );

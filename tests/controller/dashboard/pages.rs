@@ -129,9 +129,9 @@ fn pages_show_the_state_of_the_controller() {
     let overview = page(&scenario, &pages, "/");
     for part in [
         "`Fry` is not a day".replace('`', ""),
-        "<span class=\"number\">1</span> awake by override".to_owned(),
-        "<span class=\"number\">1</span> stopped by schedule".to_owned(),
-        "Stopped by schedules now: 2 replicas".to_owned(),
+        "<span class=\"number\">1</span> awake".to_owned(),
+        "<span class=\"number\">1</span> stopped".to_owned(),
+        "Stopped by schedules and overrides now: 2 replicas".to_owned(),
     ] {
         let plain = overview.replace("<code>", "").replace("</code>", "");
         assert!(plain.contains(&part), "{part}: {overview}");
@@ -329,7 +329,7 @@ fn page_views_cause_no_requests_and_no_delay() {
     }
     let requests = [&with_clients, &without_clients].map(|it| it.api.requests().len());
     assert_eq!(requests[0], requests[1]);
-    assert!(page(&with_clients, &pages, "/").contains("52</span> stopped by schedule"));
+    assert!(page(&with_clients, &pages, "/").contains("52</span> stopped"));
 }
 
 /// For example, a scrape or a page view just before a boundary must not delay the boundary.

@@ -263,7 +263,7 @@ fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
         team.name(),
         flags.join(" ")
     );
-    let held = "Stopped by schedules now: 4 replicas, 2 CPU cores, 4 GiB of memory.";
+    let held = "Stopped by schedules and overrides now: 4 replicas, 2 CPU cores, 4 GiB of memory.";
     start.await_true("status shows the replicas of the Robot", || {
         plane.shell(&line).success().contains(held)
     });
