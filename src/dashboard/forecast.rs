@@ -43,7 +43,15 @@ pub(super) struct ForecastTimes {
     counts: Box<[(i64, Replicas)]>,
     end: i64,
     /// The applied boundaries from now on.
-    pub(super) boundaries: Box<[(DateTime<Utc>, Action)]>,
+    pub(super) boundaries: Box<[CountChange]>,
+}
+
+/// The planned count before and after a boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CountChange {
+    pub(super) at: DateTime<Utc>,
+    pub(super) before: Replicas,
+    pub(super) after: Replicas,
 }
 
 impl Forecast {
@@ -109,13 +117,25 @@ impl ForecastTimes {
         }
         let boundaries = plan.boundaries().take(MAX_BOUNDARIES);
         let boundaries = boundaries.filter(|boundary| boundary.applied);
-        let boundaries = boundaries.map(|boundary| (boundary.at.to_utc(), boundary.action));
         let last = now + AHEAD + MAX_AGE;
+        let stopped = spec.stop_replicas.min(full);
+        // An exact count can be above or below the previous one.
+        let mut exact = seen;
+        let boundaries = boundaries.map(|boundary| {
+            let (before, after) = match boundary.action {
+                Action::Start => (stopped, full),
+                Action::Stop => (full, stopped),
+                Action::Scale(count) => (exact, Replicas::new(count)),
+            };
+            exact = after;
+            let at = boundary.at.to_utc();
+            CountChange { at, before, after }
+        });
         Some(Self {
             full,
             counts: counts.into(),
             end,
-            boundaries: boundaries.take_while(|(at, _)| *at < last).collect(),
+            boundaries: boundaries.take_while(|change| change.at < last).collect(),
         })
     }
 
@@ -232,7 +252,8 @@ mod tests {
                 let steps = times.steps().filter(|step| step.1 > from && step.0 < until);
                 let steps = steps.map(|step| (step.0.max(from), step.1.min(until), step.2));
                 let boundaries = times.boundaries.iter();
-                let boundaries = boundaries.filter(|(at, _)| *at >= now && *at < now + AHEAD);
+                let boundaries =
+                    boundaries.filter(|change| change.at >= now && change.at < now + AHEAD);
                 let next = forecast.stop.unwrap().next;
                 let next = next.filter(|next| next.at < now + WEEK);
                 (

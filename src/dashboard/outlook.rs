@@ -1,9 +1,9 @@
 //! The next 24 hours and this week, summed over the forecasts of all workloads in one pass.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use chrono::{DateTime, Datelike, Days, DurationRound, NaiveDate, NaiveTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Zone};
+use dayshift_schedule::Zone;
 use dayshift_workload::{
     Replicas,
     savings::{Saved, StoppedCapacity},
@@ -170,18 +170,17 @@ impl<'v> Outlook<'v> {
     fn add_moves(&mut self, row: &'v Row, times: &ForecastTimes, now: DateTime<Utc>) {
         let end = now + AHEAD;
         let boundaries = times.boundaries.iter();
-        for &(at, action) in boundaries.take_while(|(at, _)| *at < end) {
-            let after = self.slots.partition_point(|slot| slot.from <= at);
-            let slot = after.checked_sub(1).and_then(|at| self.slots.get_mut(at));
+        for change in boundaries.take_while(|change| change.at < end) {
+            let later = self.slots.partition_point(|slot| slot.from <= change.at);
+            let slot = later.checked_sub(1).and_then(|at| self.slots.get_mut(at));
             let Some(slot) = slot else { continue };
-            let moves = match action.is_up() {
-                true => &mut slot.starts,
-                false => &mut slot.stops,
+            let [before, after] = [change.before, change.after].map(Replicas::get);
+            let moves = match after.cmp(&before) {
+                Ordering::Greater => &mut slot.starts,
+                Ordering::Less => &mut slot.stops,
+                Ordering::Equal => continue,
             };
-            let count = match action {
-                Action::Scale(count) if count > 0 => Replicas::new(count),
-                Action::Scale(_) | Action::Start | Action::Stop => times.full,
-            };
+            let count = Replicas::new(after.abs_diff(before));
             let replicas = StoppedCapacity::new(count, row.observed.footprint).replicas;
             moves.workloads += 1;
             moves.replicas = moves.replicas.saturating_add(replicas);

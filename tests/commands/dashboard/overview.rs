@@ -178,7 +178,37 @@ fn the_next_changes_show_the_counts_before_and_after_a_scale() {
     assert_eq!(changes[0].text, "scale from 2 to 5");
     let scale = with_class(&page, "scale");
     assert_eq!(scale[0].text, "1200", "replica-hours of a day");
-    assert_eq!(scale[1].text, "505", "replicas of half an hour");
+    assert_eq!(scale[1].text, "303", "replicas of half an hour");
+}
+
+#[test]
+fn exact_counts_start_or_stop_the_difference_to_the_previous_count() {
+    let cluster = Cluster::new();
+    let at = |hours, count| {
+        let at = Utc::now() + TimeDelta::hours(hours);
+        format!("{} = {count}", at.format("%H:%M"))
+    };
+    let counts = [at(3, 2), at(5, 3), at(7, 3), at(9, 0)].join("; ");
+    cluster.deployment("web", 5, &[("scale", &counts)]);
+    let page = Served::of(&cluster, &[]).page("/");
+    let slots = with_class(&page, "some").into_iter();
+    let moves: Vec<_> = slots
+        .map(|it| {
+            it.attribute("aria-label")
+                .unwrap()
+                .split_once(": ")
+                .unwrap()
+                .1
+        })
+        .collect();
+    assert_eq!(
+        moves,
+        [
+            "1 workload stops (3 replicas: 3 in dev)",
+            "1 workload starts (1 replica: 1 in dev)",
+            "1 workload stops (3 replicas: 3 in dev)",
+        ]
+    );
 }
 
 /// A verdict must not contradict the number beside it.
