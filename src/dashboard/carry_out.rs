@@ -48,13 +48,11 @@ pub(crate) fn selected(
     view: &View,
     settings: &Settings,
 ) -> (Selection, Vec<String>) {
-    let rows = view.rows.iter().map(|row| &**row);
-    let known: HashMap<String, &Row> = rows.map(|row| (row.form_name(), row)).collect();
     let mut rows = Vec::new();
     let mut missing = Vec::new();
     for wanted in &form.objects {
-        match known.get(wanted) {
-            Some(row) => rows.push(*row),
+        match view.named(wanted) {
+            Some(row) => rows.push(row),
             None => missing.push(format!(
                 "{wanted}: it no longer exists, or no longer has a schedule"
             )),

@@ -1,11 +1,14 @@
 //! The next 24 hours and this week, summed over the forecasts of all workloads in one pass.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, HashMap},
+};
 
 use chrono::{DateTime, Datelike, Days, DurationRound, NaiveDate, NaiveTime, TimeDelta, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Replicas,
+    Footprint, Replicas,
     savings::{Saved, StoppedCapacity},
 };
 
@@ -54,6 +57,15 @@ pub(super) struct Moves<'v> {
 pub(super) struct Share {
     pub(super) used: Saved,
     pub(super) saved: Saved,
+}
+
+/// The replica-hours of the workloads of a namespace with the same footprint.
+#[derive(Default)]
+struct ReplicaHours {
+    /// Those of one hour if none was stopped.
+    full: f64,
+    /// The used and the saved ones of each day of this week.
+    week: [(f64, f64); 7],
 }
 
 impl Share {
@@ -115,10 +127,12 @@ impl<'v> Outlook<'v> {
             by_namespace: Vec::new(),
             capacity: Saved::default(),
         };
-        let bounds: Vec<i64> = (0..=7)
-            .map(|day| midnight(monday + Days::new(day), zone).timestamp())
-            .collect();
-        let mut by_namespace: BTreeMap<&'v str, Share> = BTreeMap::new();
+        let bounds = [0, 1, 2, 3, 4, 5, 6, 7];
+        let bounds = bounds.map(|day| midnight(monday + Days::new(day), zone).timestamp());
+        let [begin, .., end] = bounds;
+        // Few workloads of a namespace have different footprints.
+        let mut groups: Vec<((&'v str, Footprint), ReplicaHours)> = Vec::new();
+        let mut known = HashMap::new();
         for (row, forecast) in rows {
             let Some(times) = &forecast.times else {
                 continue;
@@ -130,34 +144,44 @@ impl<'v> Outlook<'v> {
             }
             let countable = |count| f64::from(footprint.countable(count).get());
             let full = countable(times.full);
-            let one_hour = Saved::from_hours(full, footprint);
-            outlook.capacity = [outlook.capacity, one_hour].into_iter().sum();
-            let mut hours = [(0.0, 0.0); 7];
-            for (from, until, running) in times.steps() {
+            let key = (&*row.status.object.namespace, footprint);
+            let at = *known.entry(key).or_insert(groups.len());
+            if at == groups.len() {
+                groups.push((key, ReplicaHours::default()));
+            }
+            let Some((_, group)) = groups.get_mut(at) else {
+                continue;
+            };
+            group.full += full;
+            let steps = times.steps();
+            let steps = steps.skip_while(|(_, until, _)| *until <= begin);
+            for (from, until, running) in steps.take_while(|(from, ..)| *from < end) {
                 let running = countable(running);
-                let days = hours
-                    .iter_mut()
-                    .zip(bounds.iter().zip(bounds.iter().skip(1)));
-                for ((used, saved), (begin, end)) in days {
+                let days = group.week.iter_mut();
+                let days = days.zip(bounds.iter().zip(bounds.iter().skip(1)));
+                for ((used, saved), (midnight, next)) in days {
                     // The step is on another day if the time is negative.
-                    if let Ok(seconds) = u32::try_from(until.min(*end) - from.max(*begin)) {
+                    if let Ok(seconds) = u32::try_from(until.min(*next) - from.max(*midnight)) {
                         let time = f64::from(seconds) / 3600.0;
                         *used += running * time;
                         *saved += (full - running) * time;
                     }
                 }
             }
-            let share = |(used, saved)| Share {
-                used: Saved::from_hours(used, footprint),
-                saved: Saved::from_hours(saved, footprint),
-            };
-            for (all, hours) in outlook.week.iter_mut().zip(hours) {
-                *all = all.and(share(hours));
+        }
+        let mut by_namespace: BTreeMap<&'v str, Share> = BTreeMap::new();
+        for ((name, footprint), group) in groups {
+            let one_hour = Saved::from_hours(group.full, footprint);
+            outlook.capacity = [outlook.capacity, one_hour].into_iter().sum();
+            let namespace = by_namespace.entry(name).or_default();
+            for (all, (used, saved)) in outlook.week.iter_mut().zip(group.week) {
+                let share = Share {
+                    used: Saved::from_hours(used, footprint),
+                    saved: Saved::from_hours(saved, footprint),
+                };
+                *all = all.and(share);
+                *namespace = namespace.and(share);
             }
-            let whole = |sum: (f64, f64), day: (f64, f64)| (sum.0 + day.0, sum.1 + day.1);
-            let namespace = by_namespace.entry(&row.status.object.namespace);
-            let namespace = namespace.or_default();
-            *namespace = namespace.and(share(hours.into_iter().fold((0.0, 0.0), whole)));
         }
         outlook.by_namespace = by_namespace.into_iter().collect();
         let hours = |share: &Share| share.saved.replica_hours;

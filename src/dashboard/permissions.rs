@@ -102,9 +102,18 @@ impl Permissions {
 pub(crate) fn places<'a>(
     objects: impl Iterator<Item = &'a WorkloadRef>,
 ) -> HashSet<(Kind, Arc<str>)> {
-    objects
-        .map(|object| (object.kind.clone(), Arc::clone(&object.namespace)))
-        .collect()
+    let mut places = HashSet::new();
+    let mut last: Option<&WorkloadRef> = None;
+    for object in objects {
+        // Neighbors are often of one kind and in one namespace.
+        let is_same =
+            |last: &WorkloadRef| (&last.kind, &last.namespace) == (&object.kind, &object.namespace);
+        if !last.is_some_and(is_same) {
+            places.insert((object.kind.clone(), Arc::clone(&object.namespace)));
+        }
+        last = Some(object);
+    }
+    places
 }
 
 /// The kinds of these places.

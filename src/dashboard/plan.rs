@@ -308,6 +308,16 @@ impl Preview {
         changes.flat_map(PreviewedChange::workloads).collect()
     }
 
+    /// The number of distinct workloads that change, also those of Namespaces.
+    pub(crate) fn count(&self, shorten: Shorten) -> usize {
+        let changes = self.changes.iter();
+        // Each workload is selected once, and can also be one of a Namespace.
+        if changes.clone().any(|change| change.workload().is_none()) {
+            return self.workloads(shorten).len();
+        }
+        changes.filter(|change| change.is_allowed(shorten)).count()
+    }
+
     /// The different ends of the changes that are made; `None` is a change without an end.
     pub(crate) fn ends(&self, shorten: Shorten) -> BTreeSet<Option<DateTime<Utc>>> {
         let changes = self.changes.iter();

@@ -186,7 +186,7 @@ impl Dashboard {
             let message = "This preview has no change to confirm, so nothing was done.";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         }
-        if is_new && plan.planned.workloads(shorten).is_empty() {
+        if is_new && plan.planned.count(shorten) == 0 {
             let message = "This would end an override earlier than planned, so nothing was done. \
                            Confirm that with the button of the preview.";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
@@ -209,7 +209,7 @@ impl Dashboard {
         if plan.begin(shorten) {
             if let Some(user) = visitor.user_name() {
                 let action = plan.asked.operation.command();
-                let workloads = plan.planned.workloads(shorten).len();
+                let workloads = plan.planned.count(shorten);
                 tracing::info!(user, action, workloads, "a user of the dashboard acts");
             }
             actions

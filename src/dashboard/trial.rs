@@ -4,6 +4,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeSet, HashMap, hash_map::Entry},
+    hash::{Hash, Hasher},
     rc::Rc,
 };
 
@@ -124,17 +125,31 @@ impl ParsedSchedules {
     }
 }
 
-/// The rows with equal annotations, in the order of the first ones.
-fn by_inputs<'v>(rows: &[&'v Row]) -> Vec<Vec<&'v Row>> {
-    let mut groups: Vec<Vec<&Row>> = Vec::new();
+/// Inputs that are hashed faster: of thousands of workloads, most have only a few annotations.
+#[derive(PartialEq, Eq)]
+struct FewInputs<'v>(&'v Inputs);
+
+impl Hash for FewInputs<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for key in Key::ALL {
+            if let Some(text) = self.0.own().text(key) {
+                (key as u8, text).hash(state);
+            }
+        }
+    }
+}
+
+/// The rows with equal annotations, each with its position, in the order of the first ones.
+fn by_inputs<'v>(rows: &[&'v Row]) -> Vec<Vec<(usize, &'v Row)>> {
+    let mut groups: Vec<Vec<(usize, &Row)>> = Vec::new();
     let mut known = HashMap::new();
-    for &row in rows {
+    for (position, &row) in rows.iter().enumerate() {
         let at = *known
-            .entry(&row.observed.inputs)
+            .entry(FewInputs(&row.observed.inputs))
             .or_insert_with(|| groups.len());
         match groups.get_mut(at) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
+            Some(group) => group.push((position, row)),
+            None => groups.push(vec![(position, row)]),
         }
     }
     groups
@@ -157,8 +172,9 @@ impl TrialContext<'_> {
         let mut parsed = ParsedSchedules::default();
         let mut present: HashMap<Fingerprint, usize> = HashMap::new();
         let mut rejected = Vec::new();
+        let mut own = Vec::new();
         for alike in by_inputs(rows) {
-            let Some(inputs) = alike.first().map(|row| &row.observed.inputs) else {
+            let Some(inputs) = alike.first().map(|(_, row)| &row.observed.inputs) else {
                 continue;
             };
             let is_inherited = self.is_inherited(inputs);
@@ -166,7 +182,7 @@ impl TrialContext<'_> {
             let tried = self.tried(inputs);
             let [now_text, then_text] = [inputs, &tried].map(|inputs| inputs.fingerprint(""));
             let parsed = parsed.read(tried, &self.planner.context);
-            for &row in &alike {
+            for (position, row) in alike {
                 let observed = &row.observed;
                 if refusal(parsed, observed).is_some() {
                     rejected.push(row);
@@ -194,7 +210,7 @@ impl TrialContext<'_> {
                 trial.now.add(now, observed, &week_now);
                 trial.tried.add(then, observed, &week_then);
                 if !is_inherited {
-                    trial.change.own.push(row);
+                    own.push((position, row));
                 }
                 let runs = observed.replicas > then.stop_replicas;
                 match week_then.is_up_at_first {
@@ -224,8 +240,9 @@ impl TrialContext<'_> {
         trial
             .present
             .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let own = &mut trial.change.own;
-        for rows in [own, &mut trial.outside, &mut trial.started, &mut rejected] {
+        own.sort_unstable_by_key(|(position, _)| *position);
+        trial.change.own = own.into_iter().map(|(_, row)| row).collect();
+        for rows in [&mut trial.outside, &mut trial.started, &mut rejected] {
             rows.sort_by(|one, other| one.order().cmp(&other.order()));
         }
         let rejected = rejected.into_iter().enumerate().map(|(at, row)| {

@@ -128,6 +128,22 @@ impl View {
         })
     }
 
+    /// The workload with this name in a form, for example `dev/deploy/web`.
+    pub(super) fn named(&self, form_name: &str) -> Option<&Row> {
+        let (namespace, rest) = form_name.split_once('/')?;
+        let (_, name) = rest.rsplit_once('/')?;
+        let place = |row: &Arc<Row>| {
+            let object = &row.status.object;
+            (&*object.namespace, &*object.name).cmp(&(namespace, name))
+        };
+        let from = self.rows.partition_point(|row| place(row).is_lt());
+        let alike = self.rows.iter().skip(from);
+        let mut alike = alike.take_while(|row| place(row).is_eq());
+        alike
+            .find(|row| row.form_name() == form_name)
+            .map(|row| &**row)
+    }
+
     /// The view of a user who may list only these workloads. Nothing in it depends on the others: no count,
     /// zone or message.
     pub(super) fn only(&self, given: Option<Zone>, reads: impl Fn(&WorkloadRef) -> bool) -> Self {

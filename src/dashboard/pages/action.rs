@@ -155,7 +155,7 @@ impl Page<'_> {
         }
         let changes = &planned.changes;
         let groups = AlikeChanges::group(changes);
-        let all = planned.workloads(Shorten::Allowed).len();
+        let all = planned.count(Shorten::Allowed);
         let (starts, stops) = planned.capacity();
         let content = html! {
             h1 { (verb) "?" }
@@ -660,8 +660,8 @@ fn shortened(planned: &Preview) -> Markup {
 fn decisions(planned: &Preview, verb: &str) -> Markup {
     let shortened = planned.changes.iter().filter(|change| change.shortens());
     let shortened = shortened.count();
-    let all = planned.workloads(Shorten::Allowed).len();
-    let rest = planned.workloads(Shorten::Forbidden).len();
+    let all = planned.count(Shorten::Allowed);
+    let rest = planned.count(Shorten::Forbidden);
     html! {
         @if rest > 0 {
             button.primary type="submit" { (verb) " " (counted(rest, "workload")) }

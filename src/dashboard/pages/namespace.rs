@@ -135,11 +135,12 @@ impl Page<'_> {
             namespace: Some(name.to_owned()),
             ..self.params.common()
         };
+        let findings = self.view.findings(&rows, &self.settings.prefix);
         let content = html! {
             h1 { (safe(&title)) }
             div.columns.pair {
                 (self.counts(&rows, Some(name)))
-                (self.attention(&rows, Some(name)))
+                (self.attention(&rows, &findings, Some(name)))
             }
             (self.suggestions(&rows))
             (self.actions("Actions on the whole namespace", &rows, ("namespace", name), &path))
@@ -147,7 +148,7 @@ impl Page<'_> {
             (self.workloads_of(name, &rows, &timeline.link("/timeline")))
             (self.coming(&rows, &self.outlook(&rows)))
             (self.events_of_namespace(name, events))
-            (self.notes(&rows))
+            (self.notes(&findings))
             section aria-label="Details" {
                 details.more {
                     summary { "Details: inherited defaults, commands" }
@@ -263,8 +264,8 @@ impl Page<'_> {
     /// them uses are left out: not everyone who may list workloads may read the ConfigMap.
     fn inherited_by(&self, rows: &[&Row]) -> Markup {
         let mut inherited: BTreeMap<(Origin, Key, &str), usize> = BTreeMap::new();
-        for row in rows {
-            let inputs = &row.observed.inputs;
+        let inheriting = rows.iter().map(|row| &row.observed.inputs);
+        for inputs in inheriting.filter(|inputs| inputs.defaults().is_some()) {
             for key in Key::ALL {
                 if let (Some(origin @ (Origin::Team | Origin::Namespace)), Some(text)) =
                     (inputs.origin(key), inputs.text(key))

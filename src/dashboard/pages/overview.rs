@@ -46,16 +46,17 @@ impl Page<'_> {
             } @else {
                 @let rows: Vec<&Row> = self.view.rows.iter().map(|row| &**row).collect();
                 @let outlook = self.outlook(&rows);
+                @let findings = self.view.findings(&rows, &self.settings.prefix);
                 (self.working(&rows))
                 div.columns.pair {
                     (self.counts(&rows, None))
-                    (self.attention(&rows, None))
+                    (self.attention(&rows, &findings, None))
                 }
                 div.columns {
                     (self.saved(savings, &outlook))
                     (self.coming(&rows, &outlook))
                 }
-                (self.notes(&rows))
+                (self.notes(&findings))
             }
         };
         self.shell(&kind, &content)

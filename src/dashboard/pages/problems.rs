@@ -44,9 +44,13 @@ impl<'f, 'v> Group<'f, 'v> {
 }
 
 impl Page<'_> {
-    /// The problems of these rows, of all namespaces or of one.
-    pub(super) fn attention(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
-        let findings = self.view.findings(rows, &self.settings.prefix);
+    /// The problems among the findings of these rows, of all namespaces or of one.
+    pub(super) fn attention(
+        &self,
+        rows: &[&Row],
+        findings: &[RowFinding<'_>],
+        namespace: Option<&str>,
+    ) -> Markup {
         let wrong = findings.iter();
         let groups = Group::all(wrong.filter(|finding| finding.level != Level::Note));
         let workloads = rows.iter().filter(|row| row.status.has_problem()).count();
@@ -67,9 +71,8 @@ impl Page<'_> {
         }
     }
 
-    /// The notes about these rows, collapsed.
-    pub(super) fn notes(&self, rows: &[&Row]) -> Markup {
-        let findings = self.view.findings(rows, &self.settings.prefix);
+    /// The notes among these findings, collapsed.
+    pub(super) fn notes(&self, findings: &[RowFinding<'_>]) -> Markup {
         let notes = findings.iter();
         let groups = Group::all(notes.filter(|finding| finding.level == Level::Note));
         let workloads: usize = groups.iter().map(Group::workloads).sum();

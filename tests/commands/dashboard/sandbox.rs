@@ -14,10 +14,7 @@ fn the_sandbox_shows_a_week_the_next_changes_and_savings() {
         text,
         " saved since the controller started to count, Fri 2026-10-23 08:00 UTC"
     );
-    assert!(
-        overview.all("td").any(|it| it.has_class("when")),
-        "{text}"
-    );
+    assert!(overview.all("td").any(|it| it.has_class("when")), "{text}");
     let timeline = served.page("/timeline");
     let pictures: Vec<_> = timeline
         .all("svg")
