@@ -249,7 +249,7 @@ fn the_verdict_counts_the_workloads_that_need_attention() {
         assert_eq!(found.map(|it| it.text.trim()), counted);
         let namespaces = served.page("/namespaces");
         let states = &namespaces.cells("dev")[0];
-        let expected = counted.map_or(true, |counted| states.ends_with(counted));
+        let expected = counted.is_none_or(|counted| states.ends_with(counted));
         assert!(expected, "{states}");
     }
 }
