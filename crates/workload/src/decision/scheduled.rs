@@ -487,13 +487,17 @@ impl ScheduledDecision<'_> {
             Action::Scale(_) => ChangeKind::Scale(replicas),
             Action::Start | Action::Stop => ChangeKind::Start,
         };
+        let last = adoption.state.last.unwrap_or(self.now);
         let cause = match self.past_override_end() {
             Some(ended) if why == Adoption::Over => Cause::Clock(ended),
-            _ => adoption.cause,
+            // The schedule was observed before, but could not be adopted until its next start.
+            _ => match self.latest_boundary() {
+                Some(latest) if latest.at > last => Cause::Clock(latest.at),
+                _ => adoption.cause,
+            },
         };
         let from = self.context.observed.replicas;
         let started = self.starts().started_at(whole_second(self.now));
-        let last = adoption.state.last.unwrap_or(self.now);
         let next = self.spec.next_after(self.object(), started, last);
         self.decide_write(Change {
             kind,

@@ -73,6 +73,23 @@ fn a_wake_during_a_sleep_stays_a_request_after_the_sleep_has_ended() {
     assert_eq!(next(&mut object), (ChangeKind::Wake, request(seen)));
 }
 
+/// A webhook denies every patch between the edit and the start.
+#[test]
+fn a_start_of_an_edited_schedule_that_could_not_be_adopted_before_is_caused_by_the_clock() {
+    let mut object = at_night(3);
+    object.edit("hours", Some("Mon-Fri 09:00-19:00; Fri 21:00-23:00"));
+    object.away_until("2026-11-20 21:00:05");
+    let start = Cause::Clock(utc("2026-11-20 21:00"));
+    assert_eq!(next(&mut object), (ChangeKind::Start, start));
+
+    let mut object = at_night(3);
+    object.away_until("2026-11-20 21:00:05");
+    object.edit("hours", Some("Mon-Fri 09:00-19:00; Fri 21:00-23:00"));
+    object.away_until("2026-11-20 21:00:10");
+    let seen = utc("2026-11-20 21:00:05");
+    assert_eq!(next(&mut object), (ChangeKind::Start, request(seen)));
+}
+
 #[test]
 fn a_correction_can_start_or_stop() {
     let mut object = at_night(3);
