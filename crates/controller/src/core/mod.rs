@@ -50,8 +50,8 @@ mod tests;
 /// In one step, at most this many boundaries, retries and deadlines of each kind are processed.
 const MAX_DUE: usize = 64;
 
-/// The maximum number of decisions per step that send no request, and of those about dependencies. It applies to the agenda and to the
-/// queues separately, so that a long agenda does not delay queued objects.
+/// The maximum number of decisions per step that send no request, or that are about dependencies. It applies
+/// to the agenda and to the queues separately, so that a long agenda does not delay queued objects.
 const MAX_DECISIONS: usize = 32;
 
 /// How many edits of a Namespace take effect at once in each period. Scripts often edit one several times.

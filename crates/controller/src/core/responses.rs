@@ -87,12 +87,16 @@ impl Core {
             self.telemetry
                 .transition(action, Outcome::from_error(error));
         }
-        if self.store.get(id).is_some()
+        if let Some(object) = self.store.get(id)
             && shows_permission(&result)
-            && let Some(waiting) = self.throttle.permissions.permit(&sent.object, id)
         {
-            self.events.clear_missing(&sent.object, Reason::Forbidden);
-            self.release(waiting);
+            // The permission can still be missing for other objects, because a Role can contain names.
+            if object.work.failures() > 0 {
+                self.events.clear_missing(&sent.object, Reason::Forbidden);
+            }
+            if let Some(waiting) = self.throttle.permissions.permit(&sent.object, id) {
+                self.release(waiting);
+            }
         }
         match result {
             Ok(workload) => {

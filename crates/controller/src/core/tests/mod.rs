@@ -88,6 +88,23 @@ fn objects_retry_a_forbidden_patch_in_turn_and_the_first_success_releases_all() 
     assert!(rig.has_condition("permission"));
 }
 
+/// A Role contains the name of one object.
+#[test]
+fn a_permission_that_only_one_object_lacks_is_reported_once() {
+    let all = ["a", "b"].map(|name| deployment(name).stop("19:00"));
+    let mut rig = Rig::at(EVENING).adopted(all);
+    rig.tick("19:00:00");
+    assert_eq!(rig.tick_next(), ["patch b: stop 3 -> 0"]);
+    rig.forbid("a");
+    assert_eq!(rig.take_effects(), ["event a: ScaleFailed"]);
+    rig.respond_to("b");
+    let mut effects = rig.take_effects();
+    effects.sort();
+    assert_eq!(effects, ["event b: Stopped", "patch a: stop 3 -> 0"]);
+    rig.forbid("a");
+    assert_eq!(rig.take_effects(), NO_EFFECTS);
+}
+
 #[test]
 fn a_conflict_costs_one_read_and_one_patch() {
     let mut rig = Rig::at(EVENING).adopted([deployment("web").stop("19:00")]);
