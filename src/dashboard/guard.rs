@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 /// Only the dashboard's own style sheet and icon are loaded, only the script with this hash runs
 /// (`pages/edges.js`), and no page can be framed.
-const POLICY: &str = "default-src 'none'; script-src 'sha256-H87D0TK3d0s8DVU4cBbtzi9m/Hg0EINvbzJS244iFdU='; \
+const POLICY: &str = "default-src 'none'; script-src 'sha256-ySaayRQS8hlN5oPex7Tr9KPV7Ch3F01jzWXT+n2NSCc='; \
                       style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 

@@ -122,6 +122,8 @@ async function dragEdges(tab, address, browser) {
   expect("the arrow keys also scroll", await tab.evaluate(`scrolls`), false);
   await tab.drag(await edge("hours1"), { x: 0, y: stop.y });
   expect("the hours after a drag beyond the start", await hours(), "Mon-Fri 08:45-09:00");
+  const heading = () => tab.evaluate(`getComputedStyle(document.querySelector(".weeks th[scope=row]"), "::after").content`);
+  expect("the mark of the edited row", await heading(), '", edited"');
   // Typed times move the edges; other days hide them.
   const type = (text) => tab.evaluate(`{ const it = document.querySelector("[name=hours]"); it.value = ${JSON.stringify(text)};
     it.dispatchEvent(new Event("input", { bubbles: true })); }`);

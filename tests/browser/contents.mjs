@@ -53,8 +53,8 @@ function checkOverviewContent() {
   expect("the days", all(".days .day").length, 8);
   expect("a day", document.querySelector(".days .day").getAttribute("aria-label"), /^\w{3} \d+ \w{3}: [\d.]+ used, [\d.]+ replica-hours saved$/);
   expect("the bars of the days", all(".day .used").length + all(".day .saved").length, 16);
-  expect("the basis of the large number", text(document.querySelector(".large span")), "of the replica-hours of all workloads, measured in the last 8 days");
-  expect("the basis of the days", text(document.querySelector(".days ~ .key-line")), "saved, measured used, computed from the current replica counts");
+  expect("the basis of the large number", text(document.querySelector(".large span")), "of the replica-hours of all workloads, measured since 23 Oct");
+  expect("the basis of the days", text(document.querySelector(".days ~ .key-line")), "saved, measured used, estimated from the current replica counts");
   expect("the unit of the days", text(document.querySelector("#saved ~ h3")), "Each day, in replica-hours: one replica for one hour");
   expect("the basis of the namespaces", text(all("#saved ~ h3").at(-1)), /^This week by namespace, estimated from the schedules, \d+ \w{3} to \d+ \w{3}$/);
   expect("the headings of the namespaces", all(".top thead th").map(text), ["Namespace", "Saved", "Of its replica-hours"]);
@@ -222,7 +222,7 @@ export async function checkEvening(_tab, _address, browser, program) {
     await tab.until(`document.querySelector("h1").textContent === "Overview"`);
     await inspectAtEachWidth(tab, `${address}/?refresh=off`, "the overview with a price", () => {
       expect("the large number", text(document.querySelector(".large strong")), /^\d+\.\d\d EUR saved$/);
-      expect("its meaning", text(document.querySelector(".large span")), /^\d+ % of the replica-hours of all workloads, measured in the last 14 days$/);
+      expect("its meaning", text(document.querySelector(".large span")), /^\d+ % of the replica-hours of all workloads, measured since \d+ [A-Z][a-z]{2}$/);
       expect("the days", all(".days .day").length, 14);
       expect("a day", document.querySelector(".days .day").getAttribute("aria-label"), /: [\d.]+ used, \d+\.\d\d EUR saved$/);
       expect("the savings of a namespace", text(document.querySelector(".top tbody tr")), /\d+\.\d\d EUR ?\d+ %$/);

@@ -318,8 +318,8 @@ fn measured_savings_are_labeled() {
     let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
     let page = words(served.page("/").text());
     for expected in [
-        "of the replica-hours of all workloads, measured in the last 5 days",
-        "saved, measured used, computed from the current replica counts",
+        "of the replica-hours of all workloads, measured since 16 Nov",
+        "saved, measured used, estimated from the current replica counts",
         "This week by namespace, estimated from the schedules, 16 Nov to 22 Nov",
     ] {
         assert_contains!(page, expected);

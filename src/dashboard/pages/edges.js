@@ -53,6 +53,7 @@ for (const week of document.querySelectorAll("[data-edges]")) {
     // The button applies the schedule that was previewed.
     const isEdited = [...fields.querySelectorAll("input")].some((input) => input.value !== input.defaultValue);
     for (const button of document.querySelectorAll(".acts button")) button.disabled = isEdited;
+    week.closest("tr").classList.toggle("edited", isEdited);
   }
 
   const edges = week.dataset.edges.split(" ").map((data) => {

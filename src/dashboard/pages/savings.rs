@@ -107,9 +107,9 @@ impl Page<'_> {
                     "of the replica-hours " (whose) ", "
                     @if account.is_counted {
                         strong { "measured" }
-                        @match account.days.len() {
-                            1 => " today",
-                            days => { " in the last " (days) " days" }
+                        @match &*account.days {
+                            [(first, _), _, ..] => { " since " (first.format("%-d %b")) }
+                            _ => " today",
                         }
                     } @else {
                         strong { "estimate" } " for this week from the schedules"
@@ -233,7 +233,7 @@ fn bars(account: &Account, price: Option<&Price>) -> Markup {
                 }
                 p.key-line {
                     @let [saved, used] = match account.is_counted {
-                        true => [" saved, measured ", " used, computed from the current replica counts"],
+                        true => [" saved, measured ", " used, estimated from the current replica counts"],
                         false => [" saved, estimated ", " used, estimated"],
                     };
                     span.key.saved aria-hidden="true" {} (saved)
