@@ -125,11 +125,12 @@ impl ParsedSchedules {
     }
 }
 
-/// Inputs that are hashed faster: of thousands of workloads, most have only a few annotations.
+/// Inputs whose hash covers only their own annotations, of which most workloads have a few. Inputs that differ only
+/// in inherited values are not equal, but have the same hash.
 #[derive(PartialEq, Eq)]
-struct FewInputs<'v>(&'v Inputs);
+struct HashedByOwn<'v>(&'v Inputs);
 
-impl Hash for FewInputs<'_> {
+impl Hash for HashedByOwn<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for key in Key::ALL {
             if let Some(text) = self.0.own().text(key) {
@@ -145,7 +146,7 @@ fn by_inputs<'v>(rows: &[&'v Row]) -> Vec<Vec<(usize, &'v Row)>> {
     let mut known = HashMap::new();
     for (position, &row) in rows.iter().enumerate() {
         let at = *known
-            .entry(FewInputs(&row.observed.inputs))
+            .entry(HashedByOwn(&row.observed.inputs))
             .or_insert_with(|| groups.len());
         match groups.get_mut(at) {
             Some(group) => group.push((position, row)),

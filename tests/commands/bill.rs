@@ -281,7 +281,7 @@ fn stopped_replicas_of_a_sleep_are_not_attributed_to_schedules_only() {
 }
 
 #[test]
-fn the_preview_of_an_action_shows_what_an_hour_costs() {
+fn the_preview_of_an_action_shows_the_cost_of_an_hour() {
     let cluster = cluster(&Arc::new(AtomicI64::new(at("2026-11-20T20:00:00Z"))));
     stopped(&cluster, "web");
     let served = Served::of(&cluster, &[PRICE]);
@@ -309,14 +309,19 @@ fn the_preview_of_an_action_shows_what_an_hour_costs() {
     assert_contains!(words(Page::read(&preview.body).text()), expected);
 }
 
-/// Measured savings are labeled as such, beside the estimate for this week.
-#[test]
-fn measured_savings_are_labeled() {
+/// The overview of a sandbox that ran from Monday until Friday at 20:00.
+fn overview_of_a_sandbox_week() -> String {
     let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
     std::fs::write(file.path(), web()).unwrap();
     let args = ["--from", "2026-11-16 00:00", "--for", "116h", PRICE];
     let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
-    let page = words(served.page("/").text());
+    words(served.page("/").text())
+}
+
+/// Measured savings are labeled as such, beside the estimate for this week.
+#[test]
+fn measured_savings_are_labeled() {
+    let page = overview_of_a_sandbox_week();
     for expected in [
         "of the replica-hours of all workloads, measured since 16 Nov",
         "saved, measured used, estimated from the current replica counts",
@@ -328,11 +333,7 @@ fn measured_savings_are_labeled() {
 
 #[test]
 fn the_dashboard_of_a_sandbox_shows_exact_savings() {
-    let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
-    std::fs::write(file.path(), web()).unwrap();
-    let args = ["--from", "2026-11-16 00:00", "--for", "116h", PRICE];
-    let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
-    let page = words(served.page("/").text());
+    let page = overview_of_a_sandbox_week();
     // The savings count from the start of the controller. On Friday at 20:00, four stops of 14 hours and one
     // hour of another are over.
     for expected in [

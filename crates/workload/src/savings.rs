@@ -20,7 +20,7 @@ pub struct StoppedCapacity {
 }
 
 impl StoppedCapacity {
-    /// The resources of a count, each of which has this footprint, as far as it is
+    /// The resources of a count of replicas with this footprint, as far as the count is
     /// [countable](Footprint::countable).
     pub fn new(count: Replicas, footprint: Footprint) -> Self {
         let count = footprint.countable(count);

@@ -22,8 +22,8 @@ const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// The newest observed version of each watch, and whether a response has shown a rollback.
 #[derive(Default)]
 pub(crate) struct History {
-    /// The watches of two namespaces are not equally far, and a patch that changes nothing has the version of an
-    /// earlier change by a user. So a write is compared only with the watch of its object.
+    /// The watch of one namespace can be ahead of that of another, and the response to a patch that changes nothing
+    /// has the version of an earlier change by a user. So a write is compared only with the watch of its object.
     newest: HashMap<WatchId, Version>,
     has_rolled_back: bool,
     relisted_at: Option<Duration>,
